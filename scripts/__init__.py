@@ -1,0 +1,1 @@
+"""Pretrace: one module per workflow step, run as ``python -m scripts.<step>``."""

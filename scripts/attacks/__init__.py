@@ -1,0 +1,1 @@
+"""One file per attack: a docstring with formula and source, one pure function."""

@@ -1,0 +1,1 @@
+"""Blind baselines: text features that see no model."""

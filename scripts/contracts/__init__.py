@@ -1,0 +1,1 @@
+"""What each kind of file holds: one module per kind, its schema and checks."""

@@ -1,0 +1,28 @@
+"""Tagged words and entities of each text: ``results/tags/{dataset}.parquet``.
+
+Sentences are those that Tag&Tab keeps (seven words or more); a text with none counts as one
+sentence. Offsets are characters of the text, so that one file serves every model.
+"""
+
+import pyarrow as pa
+
+from scripts.contracts.table import Contract
+
+_ints = pa.list_(pa.int32())
+
+TAGS = Contract(
+    kind="tags",
+    required=pa.schema(
+        [
+            pa.field("text_id", pa.string(), nullable=False),
+            pa.field("sentences", pa.int32(), nullable=False),  # kept ones, 0 = whole text as one
+            pa.field("word_sentence", _ints, nullable=False),
+            pa.field("word_start", _ints, nullable=False),
+            pa.field("word_end", _ints, nullable=False),
+            pa.field("word_order", _ints, nullable=False),  # 0 = lowest entropy in its sentence
+            pa.field("entity_sentence", _ints, nullable=False),
+            pa.field("entity_start", _ints, nullable=False),
+            pa.field("entity_end", _ints, nullable=False),
+        ]
+    ),
+)

@@ -1,0 +1,1 @@
+"""AUC, TPR at FPR, their intervals and tests: pure functions on labels, scores and groups."""

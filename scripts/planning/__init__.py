@@ -1,0 +1,1 @@
+"""What Snakemake needs while it parses: configuration, registries, studies, code hashes."""
