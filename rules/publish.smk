@@ -90,6 +90,18 @@ def figure_code(wildcards):
     return item_code("figures", wildcards)
 
 
+def caption(kind, wildcards):
+    return STUDIES[wildcards.study].entry[kind][wildcards.item].get("caption", "")
+
+
+def table_caption(wildcards):
+    return caption("tables", wildcards)
+
+
+def figure_caption(wildcards):
+    return caption("figures", wildcards)
+
+
 def items(kind):
     """A wildcard constraint: names of tables or figures of any study."""
     return any_of({name for study in STUDIES.values() for name in study.entry[kind]})
@@ -123,6 +135,7 @@ rule table:
         root=root,
         code=table_code,
         settings=table_settings,
+        caption=table_caption,
     shell:
         step(
             "scripts.publish.table",
@@ -158,6 +171,7 @@ rule figure:
         root=root,
         code=figure_code,
         settings=figure_settings,
+        caption=figure_caption,
     shell:
         step(
             "scripts.publish.figure",
@@ -225,6 +239,12 @@ def template_hash():
     return planning.content_hash(ROOT / "report" / "report.html.j2")
 
 
+def training_records(wildcards):
+    models = dict.fromkeys(cell.model for cell in STUDIES[wildcards.study].cells())
+    lab = [model for model in models if REGISTRY.models[model]["source"] == "lab"]
+    return [f"<results>/models/{model}/training.json" for model in lab]
+
+
 rule report:
     """All that a study published in, one self-contained page out."""
     input:
@@ -233,6 +253,7 @@ rule report:
         metrics=study_metrics,
         gates=study_gates,
         sanity="<results>/studies/{study}/sanity.json",
+        trainings=training_records,
     output:
         report(
             "<results>/studies/{study}/report.html",
@@ -256,7 +277,7 @@ rule report:
         step(
             "scripts.publish.report",
             "--tables {input.tables:q} --figures {input.figures:q} --metrics {input.metrics:q} --gates {input.gates:q} "
-            "--sanity {input.sanity:q} --benchmarks {params.benchmarks:q} --report {output:q}",
+            "--sanity {input.sanity:q} --trainings {input.trainings:q} --benchmarks {params.benchmarks:q} --report {output:q}",
         )
 
 

@@ -14,17 +14,22 @@ from scripts.errors import UserError
 ERROR = "pretrace: error: "  # what `make` and the Snakefile look for in a failed job's log
 
 
-def arguments(description: str, one: Sequence[str], many: Sequence[str] = ()) -> argparse.Namespace:
+def arguments(
+    description: str, one: Sequence[str], many: Sequence[str] = (), numbers: Sequence[str] = ()
+) -> argparse.Namespace:
     """Parse the command line of a step.
 
-    Each name in `one` is an option with one path, each in `many` one with any number of paths.
-    `--settings` is the JSON that the rule's `params.settings` holds.
+    Each name in `one` is an option with one path, each in `many` one with any number of paths,
+    each in `numbers` a whole number that may be left out. `--settings` is the JSON that the
+    rule's `params.settings` holds.
     """
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     for name in one:
         parser.add_argument(f"--{name}", type=Path, required=True)
     for name in many:
         parser.add_argument(f"--{name}", type=Path, nargs="*", default=[])
+    for name in numbers:
+        parser.add_argument(f"--{name}", type=int)
     parser.add_argument("--settings", type=json.loads, default={})
     parser.add_argument("--threads", type=int, default=1)
     return parser.parse_args()

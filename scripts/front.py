@@ -26,6 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("study")
     parser.add_argument("--results", default="results", help="the results tree of the lab size")
+    parser.add_argument("--table", default="table_2", help="the table to print")
     args, options = parser.parse_known_args()
     snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     # Jobs import the checkout by themselves; what this process was started with must not leak.
@@ -45,7 +46,7 @@ def main() -> None:
         raise SystemExit(status)
     folder = Path(args.results) / "studies" / args.study
     subprocess.run(
-        [sys.executable, "-m", "scripts.publish.summary", str(folder)],
+        [sys.executable, "-m", "scripts.publish.summary", str(folder), "--table", args.table],
         check=True,
         env={**environment, "PYTHONPATH": str(ROOT)},
     )

@@ -34,7 +34,7 @@ _evaluation = [
     pa.field("auc_low", _f, nullable=False),  # 95 % on the logit scale
     pa.field("auc_high", _f, nullable=False),
     pa.field("auc_se_bootstrap", _f, nullable=False),
-    pa.field("z", _f, nullable=False),  # (auc - 0.5) / auc_se
+    pa.field("z", _f, nullable=False),  # (auc - 0.5) / auc_se; infinite at 0 or 1
     pa.field("p", _f, nullable=False),  # two-sided, AUC = 0.5
     *(field for fpr in FPRS for field in _tpr(fpr)),
 ]
@@ -69,9 +69,11 @@ GATE = Contract(
             *_evaluation,
             pa.field("learned_on", _s, nullable=False),  # aside or out-of-fold
             pa.field("inner_auc", _f, nullable=False),  # inner cross-validation, never on test
+            pa.field("selection", _s, nullable=False),  # the best by: inner or (optimistic) test
             pa.field("chosen", pa.bool_(), nullable=False),  # the best of its baseline
             pa.field("best", pa.bool_(), nullable=False),  # the best of the dataset: the gate
-            pa.field("p_permutation", _f, nullable=False),  # one-sided, AUC > 0.5
+            # One-sided, AUC > 0.5; null where refits would cost too much: out-of-fold and not best.
+            pa.field("p_permutation", _f),
             pa.field("smallest_visible_auc", _f, nullable=False),  # 80 % power, one-sided 5 %
             pa.field("shift", pa.bool_(), nullable=False),  # this row declares a shift
         ]

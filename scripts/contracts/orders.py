@@ -1,4 +1,9 @@
-"""A training order, drawn before any training: ``results/orders/{order}.parquet``."""
+"""A training order, drawn before any training: ``results/orders/{order}.parquet``.
+
+Each window of the corpus stands here, once for each time that it is trained, or once after the
+end. Steps count from 0: a checkpoint at step N has seen exactly the rows with ``step < N``. The
+training ends where the rows with exposures end; those behind it are never trained.
+"""
 
 import pyarrow as pa
 

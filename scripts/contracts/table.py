@@ -46,11 +46,9 @@ class Contract:
             nullable = field.name in known and known[field.name].nullable
             if not nullable and table[field.name].null_count:
                 raise ValueError(f"{self.kind}: {field.name} has null values")
-        if (
-            self.key
-            and table.num_rows != table.select(self.key).group_by(self.key).aggregate([]).num_rows
-        ):
-            raise ValueError(f"{self.kind}: {self.key} is not unique")
+        key = [name for name in self.key if name in table.column_names]
+        if key and table.num_rows != table.select(key).group_by(key).aggregate([]).num_rows:
+            raise ValueError(f"{self.kind}: {key} is not unique")
         lengths = [pc.list_value_length(table[name]) for name in self.aligned]
         if any(length != lengths[0] for length in lengths[1:]):
             raise ValueError(f"{self.kind}: {self.aligned} differ in length")

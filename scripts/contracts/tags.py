@@ -1,7 +1,8 @@
 """Tagged words and entities of each text: ``results/tags/{dataset}.parquet``.
 
 Sentences are those that Tag&Tab keeps (seven words or more); a text with none counts as one
-sentence. Offsets are characters of the text, so that one file serves every model.
+sentence. Offsets are characters of the text, so that one file serves every model. Words and
+entities stand in the order of the text.
 """
 
 import pyarrow as pa
@@ -20,7 +21,9 @@ TAGS = Contract(
             pa.field("word_start", _ints, nullable=False),
             pa.field("word_end", _ints, nullable=False),
             pa.field("word_order", _ints, nullable=False),  # 0 = lowest entropy in its sentence
+            # One entry per word of an entity, so that an attack can tell their first tokens.
             pa.field("entity_sentence", _ints, nullable=False),
+            pa.field("entity_order", _ints, nullable=False),  # 0 = first entity of its sentence
             pa.field("entity_start", _ints, nullable=False),
             pa.field("entity_end", _ints, nullable=False),
         ]

@@ -21,6 +21,9 @@ TEXTS = Contract(
             pa.field("step", pa.int32()),  # training step that last saw (or will see) the text
             pa.field("exposures", pa.int32()),  # times seen before the end of training
             pa.field("token_ids", pa.list_(pa.int32())),  # the exact training sequence
+            pa.field("variant", pa.int32(), nullable=False),  # views with several texts per text
+            pa.field("prefix", pa.list_(pa.string()), nullable=False),  # shots to be read before it
         ]
     ),
+    key=("text_id", "variant"),
 )

@@ -1,0 +1,44 @@
+"""The files that a figure may draw from, found by the names in their paths."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.contracts.texts import TEXTS
+from scripts.errors import UserError
+from scripts.publish.rows import Row
+
+
+@dataclass(frozen=True)
+class Results:
+    """Metrics and gates as rows, and the files of scores and of texts."""
+
+    metrics: Sequence[Row]
+    gates: Sequence[Row]
+    scores: Sequence[Path] = ()  # …/{model}/{pool}/{attack}.parquet
+    texts: Sequence[Path] = ()  # …/{dataset}/{view}.parquet
+
+    def texts_of(self, dataset: str) -> Path:
+        """The file of a dataset's texts."""
+        for path in self.texts:
+            if path.parent.name == dataset:
+                return path
+        raise ValueError(f"no texts of {dataset} among {len(self.texts)} files")
+
+    def scores_of(self, model: str, pool: str, attack: str) -> Path:
+        """The file of an attack's scores on the dataset `pool`, which others may be part of."""
+        for path in self.scores:
+            if (path.parent.parent.name, path.parent.name, path.stem) == (model, pool, attack):
+                return path
+        raise ValueError(f"no scores of {attack} for {model} on {pool}")
+
+    def of_members(self, dataset: str, column: str) -> pa.ChunkedArray:
+        """An optional column of the texts for the members of a dataset, where it is known."""
+        path = self.texts_of(dataset)
+        if column not in TEXTS.read(path).column_names:
+            raise UserError(f"{path}: no column '{column}'; this figure needs to know it")
+        texts = TEXTS.read(path, ["label", column])
+        return texts.filter(pc.equal(texts["label"], 1))[column].drop_null()

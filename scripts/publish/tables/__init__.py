@@ -1,0 +1,1 @@
+"""Kinds of tables: one module each, ``build(metrics, gates, settings) -> Sheet``."""
