@@ -9,11 +9,12 @@ BIN := .venv/bin
 lab: .venv/installed
 	@$(BIN)/python -m scripts.front lab
 
-.venv/installed: requirements.txt
+.venv/installed: requirements.txt requirements-lab.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "pretrace: error: Python 3.11 or newer is needed; say which with make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --requirement requirements.txt
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-lab.txt
 	@touch $@
 
 .venv/tested: .venv/installed requirements-dev.txt

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import stdtrit
 
 from scripts.cli import arguments, run
 from scripts.contracts.metrics import GATE
@@ -17,6 +16,7 @@ from scripts.errors import UserError
 from scripts.evaluation.inputs import read_sample, read_scores, setting_names
 from scripts.evaluation.permutation import null_aucs, p_value
 from scripts.evaluation.sample import Sample
+from scripts.evaluation.student import quantile
 from scripts.evaluation.summary import summarise
 from scripts.seeds import generator
 
@@ -114,7 +114,7 @@ def _smallest_visible(null: np.ndarray, sample: Sample) -> float:
     have learned from them, the true one is somewhat larger.
     """
     error = np.sqrt(((null - 0.5) ** 2).mean())
-    reach = stdtrit(sample.degrees, 1 - ALPHA) + stdtrit(sample.degrees, POWER)
+    reach = quantile(sample.degrees, 1 - ALPHA) + quantile(sample.degrees, POWER)
     return float(min(1, 0.5 + reach * error))
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ IMPORT_NAMES = {
 
 
 def pip_pins() -> dict[str, str]:
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    files = [ROOT / "requirements.txt", ROOT / "requirements-lab.txt"]
+    lines = [line for file in files for line in file.read_text().splitlines()]
     pins = [re.match(r"([\w.-]+)(?:\[.*\])?==(\S+)$", line) for line in lines]
     return {pin[1]: pin[2] for pin in pins if pin}
 
@@ -60,8 +62,6 @@ def rules_with_env() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("module", "env"), rules_with_env())
 def test_env_holds_what_the_step_imports(module, env):
-    import sys
-
     needed = set()
     for name in closure(ROOT, module):
         stem = ROOT.joinpath(*name.split("."))

@@ -74,18 +74,28 @@ class Contract:
 
     def read(self, path: Path, columns: Sequence[str] | None = None) -> pa.Table:
         """Read `columns` (all by default) of a file of this kind, whole."""
-        if provenance(path).get("kind") != self.kind:
-            raise UserError(f"{path} is not a file of {self.kind}; remove it and run again")
-        return pq.read_table(path, columns=None if columns is None else list(columns))
+        with _opened(path) as file:
+            if _provenance(file).get("kind") != self.kind:
+                raise UserError(f"{path} is not a file of {self.kind}; remove it and run again")
+            return file.read(columns=None if columns is None else list(columns))
 
 
 def provenance(path: Path) -> dict:
     """The provenance in the footer of a file that `Contract.write` wrote."""
+    with _opened(path) as file:
+        return _provenance(file)
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    # Not pq.read_table: its first call imports pyarrow.dataset, which small jobs would notice.
     try:
-        metadata = pq.read_schema(path).metadata or {}
+        return pq.ParquetFile(path)
     except (pa.ArrowInvalid, FileNotFoundError) as error:
         raise UserError(f"{path} cannot be read ({error}); remove it and run again") from error
-    return json.loads(metadata.get(PROVENANCE, b"{}"))
+
+
+def _provenance(file: pq.ParquetFile) -> dict:
+    return json.loads((file.schema_arrow.metadata or {}).get(PROVENANCE, b"{}"))
 
 
 def release() -> str:

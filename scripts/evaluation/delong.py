@@ -5,11 +5,13 @@ DeLong, DeLong and Clarke-Pearson, Biometrics 44 (1988); for groups Obuchowski, 
 each text its own group it is DeLong's estimate.
 """
 
+from math import exp
+
 import numpy as np
-from scipy.special import expit, logit, stdtr, stdtrit
 
 from scripts.evaluation.roc import doubled_wins
 from scripts.evaluation.sample import Sample
+from scripts.evaluation.student import quantile, two_sided
 
 LEVEL = 0.95
 
@@ -72,8 +74,9 @@ def interval(auc: float, error: float, sample: Sample) -> tuple[float, float]:
     if auc in (0, 1):
         bound = (1 - LEVEL) ** (1 / sample.independent_pairs)
         return (bound, 1.0) if auc == 1 else (0.0, 1 - bound)
-    reach = stdtrit(sample.degrees, (1 + LEVEL) / 2) * error / (auc * (1 - auc))
-    return float(expit(logit(auc) - reach)), float(expit(logit(auc) + reach))
+    reach = quantile(sample.degrees, (1 + LEVEL) / 2) * error / (auc * (1 - auc))
+    odds, factor = auc / (1 - auc), exp(min(reach, 700))  # beyond that, exp overflows
+    return 1 / (1 + factor / odds), 1 / (1 + 1 / (factor * odds))
 
 
 def p_value(difference: float, error: float, sample: Sample) -> float:
@@ -84,7 +87,7 @@ def p_value(difference: float, error: float, sample: Sample) -> float:
     """
     if error == 0:
         return 1.0 if difference == 0 else 2 * 0.5**sample.independent_pairs
-    return float(2 * stdtr(sample.degrees, -abs(difference) / error))
+    return two_sided(sample.degrees, difference / error)
 
 
 def _errors(variances: np.ndarray) -> np.ndarray:

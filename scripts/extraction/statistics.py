@@ -30,13 +30,12 @@ def statistics_(
     temporaries of this size cost more than the arithmetic.
     """
     sums = logits.new_empty(6, len(targets), 1)
-    for start, stop in _chunks(len(targets), len(scratch)):
-        _sums(
-            head.finish_(logits[start:stop]),
-            targets[start:stop, None],
-            scratch[: stop - start],
-            sums[:, start:stop],
-        )
+    few = len(scratch)
+    columns = (column.split(few) for column in sums.unbind())
+    for z, wanted, *out in zip(
+        logits.split(few), targets[:, None].split(few), *columns, strict=True
+    ):
+        _sums(head.finish_(z), wanted, scratch if len(z) == few else scratch[: len(z)], out)
     target, top, rank, s0, s1, s2 = sums[..., 0]
     if not s2.isfinite().all():  # 0 * -inf: only there does the clamp change anything
         for row in (~s2.isfinite()).nonzero().flatten().tolist():
@@ -61,17 +60,17 @@ def fused(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     return torch.stack([gap - log_s0, -log_s0, mean - log_s0, std, rank])
 
 
-def _sums(z: torch.Tensor, targets: torch.Tensor, scratch: torch.Tensor, out: torch.Tensor) -> None:
-    """Write target logit, maximum, rank, S0, S1, S2 to `out` [6, n, 1]; leaves z - maximum in z."""
-    target, top, rank = out[:3]
+def _sums(z: torch.Tensor, targets: torch.Tensor, scratch: torch.Tensor, out) -> None:
+    """Write target logit, maximum, rank, S0, S1, S2 to the six `out` [n, 1]; leaves z - maximum."""
+    target, top, rank, *moments = out
     torch.amax(z, 1, keepdim=True, out=top)
     torch.gather(z, 1, targets, out=target)
     torch.gt(z, target, out=scratch)
     torch.sum(scratch, 1, keepdim=True, out=rank)
-    _moments(z.sub_(top), scratch, out[3:])
+    _moments(z.sub_(top), scratch, moments)
 
 
-def _moments(d: torch.Tensor, scratch: torch.Tensor, out: torch.Tensor) -> None:
+def _moments(d: torch.Tensor, scratch: torch.Tensor, out) -> None:
     torch.exp(d, out=scratch)
     torch.sum(scratch, 1, keepdim=True, out=out[0])
     torch.sum(scratch.mul_(d), 1, keepdim=True, out=out[1])
