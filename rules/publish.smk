@@ -235,6 +235,10 @@ def report_settings(wildcards):
     return settings(**planning.report_settings(REGISTRY, STUDIES[wildcards.study]))
 
 
+def benchmarks(wildcards, output):
+    return str(Path(output[0]).parents[2] / "benchmarks")
+
+
 def template_hash():
     return planning.content_hash(ROOT / "report" / "report.html.j2")
 
@@ -272,7 +276,7 @@ rule report:
         root=root,
         code=code_hash("scripts.publish.report") + template_hash(),
         settings=report_settings,
-        benchmarks=f"{RESULTS}/benchmarks",
+        benchmarks=benchmarks,
     shell:
         step(
             "scripts.publish.report",

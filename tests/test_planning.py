@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from scripts.errors import UserError
+from scripts.planning.reference import reference
 from scripts.planning.workflow import RESERVED, check_targets, load
 
 ROOT = Path(__file__).parents[1]
@@ -223,3 +224,8 @@ def test_reserved_names_hold_every_rule():
     for path in [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")]:
         for name in re.findall(r"^rule (\w+):", path.read_text(), re.M):
             assert name in RESERVED, name
+
+
+def test_the_page_of_all_keys_is_made_from_the_schema():
+    schema = yaml.safe_load((ROOT / "config/schema.yaml").read_text())
+    assert (ROOT / "docs/config.md").read_text() == reference(schema)

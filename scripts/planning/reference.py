@@ -1,0 +1,56 @@
+"""Make docs/config.md from config/schema.yaml: ``python -m scripts.planning.reference``."""
+
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SECTIONS = {
+    "config": "config/config.yaml",
+    "study": "A study: config/studies/{study}.yaml",
+    "block": "A block of a study",
+    "item": "A table or figure of a study (further keys: the docstring of its kind)",
+    "dataset_file": "config/datasets.yaml: the user's own texts",
+    "dataset_selection": "config/datasets.yaml: a part of another dataset",
+    "dataset_lab": "config/datasets.yaml: windows of the lab",
+    "model_local": "config/models.yaml: a model on this machine",
+    "model_lab": "config/models.yaml: a model of the lab",
+    "attack": "config/attacks.yaml",
+    "baseline": "config/baselines.yaml",
+}
+
+
+def reference(schema: dict) -> str:
+    """The Markdown page: a table of keys, meanings and defaults per definition of the schema."""
+    lines = [
+        "# Every key of config/",
+        "",
+        "Made from config/schema.yaml by `python -m scripts.planning.reference`; edit it there.",
+        "A wrong key or value stops the workflow with one line that names the file and the key.",
+    ]
+    for name, heading in SECTIONS.items():
+        definition = schema["$defs"][name]
+        required = definition.get("required", [])
+        lines += ["", f"## {heading}", "", "| key | default | meaning |", "| --- | --- | --- |"]
+        for key, value in definition["properties"].items():
+            default = "(required)" if key in required else _default(value)
+            lines.append(f"| `{key}` | {default} | {value['description']} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(value: dict) -> str:
+    if "default" not in value:
+        return ""
+    text = yaml.safe_dump(value["default"], default_flow_style=True, width=1000)
+    return f"`{text.removesuffix('...' + chr(10)).strip()}`"
+
+
+def main() -> None:
+    """Write docs/config.md."""
+    schema = yaml.safe_load((ROOT / "config" / "schema.yaml").read_text(encoding="utf-8"))
+    (ROOT / "docs" / "config.md").write_text(reference(schema), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Helpers of the tests that run Snakemake: a copy of the checkout and the command line."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PARTS = ["Snakefile", "pyproject.toml", "rules", "scripts", "config", "envs", "profiles", "report"]
+
+# Not what pytest or a surrounding make was started with.
+ENVIRONMENT = {
+    key: value
+    for key, value in os.environ.items()
+    if not key.startswith(("PYTHON", "MAKE", "MFLAGS"))
+}
+
+
+def checkout(folder: Path) -> Path:
+    """A copy of the project's own files, without results."""
+    folder.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / part)
+    return folder
+
+
+def snakemake(tree: Path, *options: str, cwd: Path | None = None, ok: bool = True, **config):
+    """Run Snakemake on the tiny lab of a checkout; the finished process with its output."""
+    values = {"lab_size": "tiny", **config}
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(tree / "Snakefile")]
+    command += ["--cores", "2", *options]
+    command += ["--config", *(f"{key}={value}" for key, value in values.items())]
+    done = subprocess.run(
+        command, cwd=cwd or tree, env=ENVIRONMENT, capture_output=True, text=True, timeout=900
+    )
+    if ok:
+        assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    return done
+
+
+def planned(tree: Path, target: str = "lab") -> set[str]:
+    """Outputs of the jobs that a dry run would start, relative to the results tree."""
+    text = snakemake(tree, "-n", target).stdout
+    outputs = re.findall(r"^    output: (.*)$", text, re.M)
+    return {path.removeprefix("results/tiny/") for line in outputs for path in line.split(", ")}
+
+
+def last_line(done) -> str:
+    """The last line on the user's screen."""
+    return (done.stdout + done.stderr).strip().splitlines()[-1]
