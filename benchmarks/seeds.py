@@ -30,7 +30,7 @@ def aucs(folder: Path, seed: int) -> dict[tuple[str, str], float]:
         for dataset in DATASETS
     }
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), "--quiet", "all", *paths.values()]
+    command += ["--directory", str(folder), *paths.values(), "--quiet", "all"]
     subprocess.run([*command, "--config", f"seed={seed}"], check=True)
     found = {}
     for (attack, dataset), path in paths.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow import checkout, last_line, planned, snakemake
+from tests.workflow import checkout, last_line, planned, run, snakemake
 
 pytestmark = pytest.mark.xdist_group("lab")
 
@@ -171,10 +171,8 @@ use rule * from pretrace as pretrace_*
     )
     target = "results/membership/texts/lab-pool/original.parquet"
     command = [sys.executable, "-m", "snakemake", "--cores", "2", target]
-    from tests.workflow import ENVIRONMENT, subprocess
-
-    done = subprocess.run(command, cwd=host, env=ENVIRONMENT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    done = run(command, host)
+    assert done.returncode == 0, done.stdout[-3000:]
     assert (host / target).is_file()
 
 

@@ -36,12 +36,23 @@ def snakemake(tree: Path, *options: str, cwd: Path | None = None, ok: bool = Tru
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(tree / "Snakefile")]
     command += ["--cores", "2", *options]
     command += ["--config", *(f"{key}={value}" for key, value in values.items())]
-    done = subprocess.run(
-        command, cwd=cwd or tree, env=ENVIRONMENT, capture_output=True, text=True, timeout=900
-    )
+    done = run(command, cwd or tree)
     if ok:
-        assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+        assert done.returncode == 0, done.stdout[-4000:]
     return done
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess:
+    """Run a command; `stdout` holds all that a user sees on the screen, in its order."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=900,
+    )
 
 
 def planned(tree: Path, target: str = "lab") -> set[str]:
@@ -53,4 +64,4 @@ def planned(tree: Path, target: str = "lab") -> set[str]:
 
 def last_line(done) -> str:
     """The last line on the user's screen."""
-    return (done.stdout + done.stderr).strip().splitlines()[-1]
+    return done.stdout.strip().splitlines()[-1]
