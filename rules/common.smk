@@ -15,12 +15,8 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-ROOT = Path(
-    str(workflow.current_basedir)
-).parent  # also right when imported as a module
-
-# `python` in a rule is the one that runs Snakemake, unless a conda env comes first.
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+# Not workflow.basedir: that is the importer's, where this is a module of another workflow.
+ROOT = Path(str(workflow.current_basedir)).parent
 
 
 def project(name):
@@ -50,8 +46,7 @@ LAB = REGISTRY.lab
 RESULTS = planning.results(REGISTRY.config)
 GPUS = planning.gpus(REGISTRY.config["device"])
 
-# Read by the pass; not a param, because the device does not decide what is computed.
-os.environ["PRETRACE_DEVICE"] = REGISTRY.config["device"]
+planning.prepare(os.environ, REGISTRY.config["device"])
 
 
 @cache

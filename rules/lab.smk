@@ -10,6 +10,10 @@ OUTPUTS:
     results/models/{training}-step{step}/   a model per checkpoint
 """
 
+
+include: "functions/lab.smk"
+
+
 CHECKPOINT = [
     "config.json",
     "model.safetensors",
@@ -40,10 +44,6 @@ rule lab_tokenizer:
         step("scripts.lab.tokenizer", "--tokenizer {params.folder:q}")
 
 
-def corpus_settings(wildcards):
-    return settings(**LAB["corpora"][wildcards.corpus])
-
-
 rule lab_corpus:
     """The tokenizer in, the corpus as windows of equal length out."""
     input:
@@ -68,14 +68,6 @@ rule lab_corpus:
         step("scripts.lab.corpus", "--tokenizer {params.folder:q} --corpus {output:q}")
 
 
-def order_corpus(wildcards):
-    return f"<results>/corpora/{LAB['orders'][wildcards.order]['corpus']}.parquet"
-
-
-def order_settings(wildcards):
-    return settings(order=wildcards.order, seed=SEED, **LAB["orders"][wildcards.order])
-
-
 rule lab_order:
     """The corpus in, the order of training out: which window is read at which step, how often."""
     input:
@@ -97,10 +89,6 @@ rule lab_order:
         settings=order_settings,
     shell:
         step("scripts.lab.order", "--corpus {input:q} --order {output:q}")
-
-
-def folders(wildcards, output):
-    return list(dict.fromkeys(str(Path(path).parent) for path in output))
 
 
 # A rule per training: one run of it makes several checkpoints, each a model of its own name.

@@ -1,9 +1,10 @@
 """What rules/common.smk asks while Snakemake parses: no numpy, no pandas, no torch."""
 
 import hashlib
+import os
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, MutableMapping
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -68,6 +69,16 @@ def gpus(device: str) -> int:
     if device == "auto":
         return int(Path("/proc/driver/nvidia/gpus").is_dir())
     return int(device in ("cuda", "mps"))
+
+
+def prepare(environment: MutableMapping[str, str], device: str) -> None:
+    """Set what jobs inherit from Snakemake's own environment.
+
+    `python` in a rule is the one that runs Snakemake, unless a conda env comes first. The device is
+    no param, because it does not decide what is computed.
+    """
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    environment["PRETRACE_DEVICE"] = device
 
 
 def model_files(name: str, folder: str) -> list[str]:
