@@ -19,6 +19,8 @@ rule evaluate:
         "<results>/metrics/{model}/{dataset}/{attack}.parquet",
     log:
         "<results>/logs/evaluate/{model}/{dataset}/{attack}.log",
+    benchmark:
+        "<results>/benchmarks/evaluate/{model}/{dataset}/{attack}.tsv"
     conda:
         "../envs/scores.yaml"
     resources:

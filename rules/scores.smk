@@ -19,6 +19,8 @@ rule score:
         "<results>/scores/{model}/{dataset}/{attack}.parquet",
     log:
         "<results>/logs/score/{model}/{dataset}/{attack}.log",
+    benchmark:
+        "<results>/benchmarks/score/{model}/{dataset}/{attack}.tsv"
     wildcard_constraints:
         dataset=any_of(SOURCED),
     conda:

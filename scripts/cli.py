@@ -41,6 +41,8 @@ def run(main: Callable[[], None]) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         main()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     except UserError as error:
         message = " ".join(str(error).split())
     except OSError as error:
