@@ -39,6 +39,8 @@ try:
     REGISTRY, STUDIES = planning.load(ROOT, config)
     planning.check_targets(REGISTRY, STUDIES)
 except planning.UserError as error:
+    # Once more when the process ends: Snakemake follows it with places in this file.
+    atexit.register(planning.print_error, str(error))
     raise WorkflowError(str(error)) from None
 
 SEED = REGISTRY.config["seed"]

@@ -30,13 +30,14 @@ from scripts.extraction.identity import digest
 from scripts.extraction.memory import limited
 from scripts.extraction.order import in_order
 from scripts.extraction.overflow import Overflow, parse_overflow
-from scripts.extraction.parts import resumable
+from scripts.extraction.parts import Parts
 from scripts.extraction.perturb import perturbed
 from scripts.extraction.planning import Plan, plan, shard
 from scripts.extraction.prefix import fit_prefixes
 from scripts.extraction.statistics import Scorer, rows_at_once
 from scripts.models.transformers import SAFER, Backbone, load, weight_files
 from scripts.progress import bar
+from scripts.resumable import resumable
 
 BUDGETS = {
     "cpu": Budget(batch=2048, early=512, part=16_384),
@@ -104,10 +105,10 @@ def _extract(args, texts, encoded: Encoded, tokenizer, backbone: Backbone, about
         backbone, Scorer(backbone.vocabulary, backbone.device, rows), budget.batch, _log
     )
     weights = [args.model / "config.json", *weight_files(args.model)]
-    with resumable(args.tokens, digest(weights, args.texts, facts)) as parts:
+    with resumable(args.tokens, digest(weights, args.texts, facts)) as folder:
         table = pa.concat_tables(
             _table(texts, planned.encoded, statistics, variant)
-            for variant, statistics in _read(engine, planned, parts, args)
+            for variant, statistics in _read(engine, planned, Parts(folder), args)
         )
         if "perturb" in args.settings:
             table = in_order(table, texts["text_id"].to_pylist())
@@ -143,7 +144,9 @@ def _plan(
     return plan(encoded, overflow, budget, fit_prefixes(tokenizer, shots, lengths, context))
 
 
-def _read(engine: Engine, planned: Plan, parts, args) -> Iterator[tuple[int | None, np.ndarray]]:
+def _read(
+    engine: Engine, planned: Plan, parts: Parts, args
+) -> Iterator[tuple[int | None, np.ndarray]]:
     """Statistics of the model, or of each perturbed copy with its number."""
     noise = args.settings.get("perturb")
     copies = noise["copies"] if noise else 1

@@ -30,26 +30,26 @@ KEPT = [
 def tree(folder: Path) -> Path:
     made = checkout(folder)
     (made / "config/studies/small.yaml").write_text(STUDY)
+    # More texts than the tiny lab has, so that a pass lasts long enough to be killed in it.
+    lab = (made / "config/lab.yaml").read_text()
+    (made / "config/lab.yaml").write_text(lab.replace("windows: 80,", "windows: 800,"))
     return made
 
 
 def start(folder: Path) -> subprocess.Popen:
-    """What `make` runs, on a small study."""
+    """What `make` runs, on a small study; its screen is a file, which orphans may hold open."""
     command = [sys.executable, "-m", "scripts.front", "small", "--table", "attacks"]
     command += ["--results", "results/tiny", "--config", "lab_size=tiny", "--"]
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=ENVIRONMENT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    with (folder / "screen.txt").open("w") as screen:
+        return subprocess.Popen(
+            command, cwd=folder, env=ENVIRONMENT, stdout=screen, stderr=subprocess.STDOUT
+        )
 
 
-def finish(process: subprocess.Popen) -> subprocess.CompletedProcess:
-    output, _ = process.communicate(timeout=600)
-    return subprocess.CompletedProcess(process.args, process.returncode, output, "")
+def finish(process: subprocess.Popen, folder: Path) -> subprocess.CompletedProcess:
+    status = process.wait(timeout=600)
+    screen = (folder / "screen.txt").read_text()
+    return subprocess.CompletedProcess(process.args, status, screen)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -59,20 +59,26 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     folder = tree(tmp_path_factory.mktemp("undisturbed") / "pretrace")
-    done = finish(start(folder))
+    done = finish(start(folder), folder)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "report.html" in last_line(done)
     return contents(folder)
 
 
 def wait_for(folder: Path, step: str) -> list[psutil.Process]:
-    """Wait until a job of this step is at work in the folder; its processes."""
-    for _ in range(1200):
-        found = at_work(folder, step)
-        # Loaded and started, not just on its way: the step has made its unfinished folder.
-        if found and any((folder / "results/tiny").rglob(".*unfinished*")):
+    """Wait until a job of this step is past its start, with unfinished work on disk; stop it."""
+    unfinished = {
+        "scripts.lab.train": "models/.*unfinished*/*",
+        "scripts.tokens": "tokens/*/*/.*unfinished*/*",
+    }[step]
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        if any((folder / "results/tiny").glob(unfinished)):
+            found = at_work(folder, step)
+            for process in found:
+                process.suspend()
             return found
-        time.sleep(0.05)
+        time.sleep(0.005)
     raise AssertionError(f"{step} never started")
 
 
@@ -94,12 +100,10 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(step, undisturbed, tm
     orphans = wait_for(folder, step)
     for process in psutil.Process(first.pid).children():  # snakemake itself, not its jobs
         process.send_signal(signal.SIGKILL)
-    assert finish(first).returncode != 0
+    assert finish(first, folder).returncode != 0
 
-    # While the orphan still writes, another call says so and touches nothing.
-    for orphan in orphans:
-        orphan.suspend()
-    done = finish(start(folder))
+    # As long as the orphan lives, another call says so and touches nothing.
+    done = finish(start(folder), folder)
     assert done.returncode != 0
     assert "a job that a killed run left behind" in last_line(done)
     assert str(orphans[0].pid) in last_line(done)
@@ -110,7 +114,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(step, undisturbed, tm
         if not at_work(folder, step):
             break
         time.sleep(0.05)
-    done = finish(start(folder))
+    done = finish(start(folder), folder)
     assert done.returncode == 0, done.stdout[-3000:]
     assert "going on where it was" in done.stdout
     assert contents(folder) == undisturbed
@@ -121,7 +125,7 @@ def test_a_living_run_is_left_alone(tmp_path):
     first = start(folder)
     wait_for(folder, "scripts.lab.train")
     before = sorted(path for path in (folder / "results").rglob("*"))
-    second = finish(start(folder))
+    second = finish(start(folder), folder)
     assert second.returncode != 0
     assert last_line(second).startswith("pretrace: error: another run")
     assert set(before) <= set((folder / "results").rglob("*"))
@@ -148,7 +152,7 @@ def test_a_plain_snakemake_run_is_left_alone(tmp_path):
         command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     wait_for(folder, "scripts.lab.train")
-    second = finish(start(folder))
+    second = finish(start(folder), folder)
     assert second.returncode != 0
     assert str(first.pid) in last_line(second)
     for process in [*psutil.Process(first.pid).children(recursive=True), first]:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from publish_rows import gate, metric, write_gates, write_metrics, write_scores, write_texts
 from sklearn.metrics import roc_curve
 
 from scripts.errors import UserError
 from scripts.publish.figures import ages, exposures, parameters, roc, shift
 from scripts.publish.results import Results
 from scripts.publish.style import DASHES, MARKERS, look, panels, save, use_style, wrapped
+from tests.publish_rows import gate, metric, write_gates, write_metrics, write_scores, write_texts
 
 use_style()
 

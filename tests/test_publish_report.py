@@ -4,7 +4,6 @@ import sys
 from html.parser import HTMLParser
 
 import pytest
-from publish_rows import counted, gate, metric, write_gates, write_metrics
 
 from scripts.errors import UserError
 from scripts.publish import report, summary
@@ -13,6 +12,7 @@ from scripts.publish.formats import to_html, to_markdown
 from scripts.publish.resources import stages
 from scripts.publish.sheet import Cell, Column, Line, Sheet
 from scripts.publish.titles import Titles
+from tests.publish_rows import counted, gate, metric, write_gates, write_metrics
 
 TITLES = Titles({"datasets": {"d": "Clean", "dated": "Dated"}})
 

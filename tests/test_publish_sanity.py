@@ -3,10 +3,10 @@ import math
 import sys
 
 import pytest
-from publish_rows import counted, gate, metric, write_gates, write_metrics
 
 from scripts.errors import UserError
 from scripts.publish import sanity
+from tests.publish_rows import counted, gate, metric, write_gates, write_metrics
 
 ROWS = [
     counted(metric("loss", z=3.0, auc=0.52)),

@@ -6,7 +6,6 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-from publish_rows import counted, gate, metric, write_gates, write_metrics
 
 from scripts.errors import UserError
 from scripts.publish import formats, table
@@ -15,6 +14,7 @@ from scripts.publish.rows import parameters, read_metrics
 from scripts.publish.sheet import Cell, Column, Line, Sheet
 from scripts.publish.tables import attacks, blind
 from scripts.publish.titles import Titles, difference, listed
+from tests.publish_rows import counted, gate, metric, write_gates, write_metrics
 
 SETTINGS = {
     "name": "table_2",

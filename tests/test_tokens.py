@@ -22,8 +22,9 @@ from scripts.contracts.tokens import STATISTICS, TOKENS
 from scripts.errors import UserError
 from scripts.extraction.batching import Budget
 from scripts.extraction.encoding import load_tokenizer
-from scripts.extraction.parts import Parts, resumable
+from scripts.extraction.parts import Parts
 from scripts.models.transformers import load
+from scripts.resumable import resumable
 
 CONTEXT = 48
 WORDS = [
@@ -235,7 +236,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(model, tmp_path, extr
     out = tmp_path / "killed" / "out.parquet"
 
     def finished():
-        return list(out.parent.glob(".out.parquet.parts-*/*.npy"))
+        return list(out.parent.glob(".out.parquet.unfinished-*/*.npy"))
 
     for parts in (1, 5, 11):
         process = multiprocessing.get_context("fork").Process(
@@ -266,7 +267,7 @@ def test_a_second_process_is_kept_out(tmp_path):
             second.__enter__()
         # One with other settings does not remove the parts of a living one.
         with resumable(out, "fedcba9876543210"):
-            assert (tmp_path / ".out.parquet.parts-0123456789abcdef").exists()
+            assert (tmp_path / ".out.parquet.unfinished-0123456789abcdef").exists()
     assert not list(tmp_path.glob(".*"))
 
 

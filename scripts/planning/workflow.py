@@ -129,7 +129,12 @@ def print_errors(logs: str | Iterable[str]) -> None:
             if line.strip().startswith(ERROR):
                 found[line.strip()] = None
     for line in found:
-        print(line, file=sys.stderr, flush=True)
+        print_error(line.removeprefix(ERROR))
+
+
+def print_error(message: str) -> None:
+    """Print what the user can mend, as steps do."""
+    print(f"{ERROR}{message}", file=sys.stderr, flush=True)
 
 
 def captions(registry: Registry, cells: Iterable[Cell]) -> dict:
