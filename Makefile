@@ -32,7 +32,8 @@ lint: .venv/tested
 	$(BIN)/snakemake --lint
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	# The long files first, each on one worker: its tests share what it builds.
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/test_workflow.py tests/test_kill.py tests
 
 clean:
 	rm -rf results .snakemake

@@ -12,8 +12,6 @@ import pytest
 
 from tests.workflow import ENVIRONMENT, checkout, last_line
 
-pytestmark = pytest.mark.xdist_group("kill")
-
 STUDY = """\
 title: Small
 blocks:

@@ -11,8 +11,6 @@ import pytest
 
 from tests.workflow import checkout, last_line, planned, run, snakemake
 
-pytestmark = pytest.mark.xdist_group("lab")
-
 STUDY = "results/tiny/studies/lab"
 
 
