@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
@@ -43,7 +42,6 @@ rule merge_four:
 """
 
 
-@pytest.mark.workflow
 def test_four_shards_by_snakemake(tmp_path):
     tokenizer = Tokenizer(models.BPE({c: i for i, c in enumerate("abcdefgh ")}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
