@@ -31,7 +31,7 @@ def aucs(folder: Path, seed: int) -> dict[tuple[str, str], float]:
     }
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     command += ["--directory", str(folder), *paths.values(), "--quiet", "all"]
-    subprocess.run([*command, "--config", f"seed={seed}"], check=True)
+    subprocess.run([*command, "--config", f"seed={seed}"], check=True, stdout=sys.stderr)
     found = {}
     for (attack, dataset), path in paths.items():
         rows = METRICS.read(folder / path, ["setting", "auc"]).to_pylist()

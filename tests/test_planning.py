@@ -159,6 +159,46 @@ def test_a_mistake_in_a_model_is_one_line(tree, entry, message):
         load(tree, {})
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tables: {a: {kind: attacks, modles: [x]}}", r"tables\.a: unknown key 'modles'; did you"),
+        (
+            "tables: {a: {kind: attacks, settings: ['min_k(ratio=0.9)']}}",
+            r"tables\.a\.settings: no setting 'min_k\(ratio=0\.9\)'; did you mean 'min_k",
+        ),
+        ("tables: {a: {kind: atacks}}", r"tables\.a\.kind: 'atacks' is not valid; did you mean"),
+    ],
+)
+def test_a_mistake_in_a_table_is_found_before_anything_runs(tree, text, message):
+    study(tree, FIVE_LINES + text + "\n")
+    with pytest.raises(UserError, match=message):
+        load(tree, {})
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("{path: articles.csv}", r"dataset mine\.articles: path: articles\.csv is not there"),
+        ("{path: .}", r"path: \. is a folder, not a file"),
+    ],
+)
+def test_a_missing_file_is_found_even_if_all_is_built(tree, entry, message, monkeypatch):
+    study(tree, FIVE_LINES.replace("{path: articles.csv}", entry))
+    monkeypatch.chdir(tree)
+    monkeypatch.setattr("sys.argv", ["snakemake", "mine"])
+    with pytest.raises(UserError, match=message):
+        check_targets(*load(tree, {}))
+    monkeypatch.setattr("sys.argv", ["snakemake", "lab"])
+    check_targets(*load(tree, {}))
+
+
+def test_a_study_that_ends_in_yml_is_not_ignored(tree):
+    (tree / "config/studies/mine.yml").write_text(FIVE_LINES)
+    with pytest.raises(UserError, match=r"rename it to mine\.yaml"):
+        load(tree, {})
+
+
 def test_a_study_named_like_a_rule_is_refused(tree):
     study(tree, FIVE_LINES, name="scores")
     with pytest.raises(UserError, match=r"scores\.yaml: 'scores' is the name of a rule"):
@@ -201,6 +241,7 @@ def test_own_attack_settings_of_a_study(tree):
             r"no attack 'los'; did you mean 'lo",
         ),
         ("results/studies/lap/table_1.csv", r"no study 'lap'; did you mean 'lab'"),
+        ("results/studies/lab/tabel_1.csv", r"the study has no 'tabel_1'; did you mean 'table_"),
         ("lap", r"no target 'lap'; did you mean 'lab'"),
     ],
 )

@@ -184,12 +184,14 @@ def test_stages_sum_their_jobs(tmp_path):
     for name, line in {
         "extract/m/d/original.tsv": "2.5\t0:00:02\t100.5\t2.0\n",
         "extract/n/d/original.tsv": "4.0\t0:00:04\t80\t3.5\n",
-        "tag.tsv": "0.1\t0:00:00\t-\tNA\n",
+        "tag/d.tsv": "0.1\t0:00:00\t-\tNA\n",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(header + line)
-    found = [(s.name, s.jobs, s.seconds, s.cpu_seconds, s.peak_mb) for s in stages(tmp_path)]
+    (tmp_path / "extract/other.tsv").mkdir()  # a dataset may be called so
+    jobs = ["tag/d", "extract/m/d/original", "extract/n/d/original", "score/never/ran"]
+    found = [(s.name, s.jobs, s.seconds, s.cpu_seconds, s.peak_mb) for s in stages(tmp_path, jobs)]
     assert found == [("extract", 2, 6.5, 5.5, 100.5), ("tag", 1, 0.1, 0.0, 0.0)]
 
 

@@ -24,7 +24,7 @@ def read(path: Path) -> dict:
     """The mapping that a YAML file holds (an empty file holds an empty one)."""
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         raise UserError(f"{path}: no such file") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from error

@@ -40,7 +40,7 @@ class Registry:
 
     def title(self, kind: str, name: str) -> str:
         """How tables call a model, dataset, attack or baseline."""
-        return getattr(self, kind)[name].get("title", name)
+        return getattr(self, kind)[name]["title"]
 
     def add_models(self, entries: dict[str, dict], where: str, prefix: str = "") -> None:
         """Check model entries and put them in; `where` names their file in errors."""
@@ -56,7 +56,7 @@ class Registry:
                 steps = trainings[entry["training"]]["checkpoints"]
                 if entry["step"] not in steps:
                     raise UserError(f"{at}.step: {entry['step']} is no checkpoint; valid: {steps}")
-            self.models[prefix + name] = entry
+            self.models[prefix + name] = {"title": name, **entry}
 
     def add_datasets(self, entries: dict[str, dict], where: str, prefix: str = "") -> None:
         """Check dataset entries and put them in; `where` names their file in errors."""
@@ -84,7 +84,7 @@ class Registry:
                 ):
                     raise UserError(f"{at}: give `members` and `nonmembers`, or `where`")
                 entry = {**entry, "of": of}
-            self.datasets[prefix + name] = entry
+            self.datasets[prefix + name] = {"title": name, **entry}
         for name in entries:
             self._refuse_cycle(prefix + name, f"{where}: {name}.of")
 

@@ -81,6 +81,13 @@ def load_study(path: Path, registry: Registry, reserved: Collection[str]) -> Stu
             if item["kind"] not in valid:
                 wrong = f"{path}: {kind}.{key}.kind: '{item['kind']}' is not valid"
                 raise UserError(wrong + nearest(item["kind"], valid))
+    attacks = {name for block in blocks for name in block["attacks"]}
+    settings = {setting for name in attacks for setting in registry.settings(name)}
+    for kind, found in shown.items():
+        for key, item in found.items():
+            for wrong in [name for name in item.get("settings", []) if name not in settings]:
+                at = f"{path}: {kind}.{key}.settings"
+                raise UserError(f"{at}: no setting '{wrong}'{nearest(wrong, settings)}")
     both = sorted(set(shown["tables"]) & set(shown["figures"]))
     if both or "report" in {**shown["tables"], **shown["figures"]}:
         wrong = both[0] if both else "report"

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
@@ -47,7 +47,10 @@ def load(root: Path, overrides: dict) -> tuple[Registry, dict[str, Study]]:
     """The registry and all studies: those of config/studies/ and those that the config adds."""
     registry = load_registry(root, overrides)
     studies: dict[str, Study] = {}
-    paths = [*sorted((root / "config" / "studies").glob("*.yaml"))]
+    folder = root / "config" / "studies"
+    for path in folder.glob("*.yml"):
+        raise UserError(f"{path}: studies end in .yaml; rename it to {path.stem}.yaml")
+    paths = sorted(folder.glob("*.yaml"))
     for path in [*paths, *map(Path, registry.config["studies"])]:
         if path.stem in studies:
             raise UserError(f"{path}: there is a study '{path.stem}' already; rename the file")
@@ -93,23 +96,52 @@ def model_files(name: str, folder: str) -> list[str]:
     return [str(path / "config.json"), *weights, *tokenizer]
 
 
-def check_targets(registry: Registry, studies: Collection[str]) -> None:
+def check_targets(registry: Registry, studies: Mapping[str, Study]) -> None:
     """Raise UserError for a target of the command line with a name that nothing knows.
 
     What does not look like one of our files or studies is left to Snakemake, which knows its rules.
     """
     prefix = results(registry.config) + "/"
     known = {**vars(registry), "studies": studies}
-    for target in _targets():
+    asked = set()
+    targets = _targets()
+    for target in targets:
         if "/" not in target and "." not in target and target not in RESERVED | set(studies):
             raise UserError(f"no target '{target}'{nearest(target, {*TARGETS, *studies})}")
         folder, *parts = target.removeprefix(prefix).split("/")
         kinds = GRID.get(folder, ()) if target.startswith(prefix) else ()
+        asked |= {study for study in studies if target == study or [study] == parts[:1]}
         for kind, part in zip(kinds, parts, strict=False):
             name = part if part in known[kind] else re.sub(r"\.parquet$", "", part)
             if name not in known[kind]:
                 one = kind.replace("ies", "ys").removesuffix("s")
                 raise UserError(f"target {target}: no {one} '{name}'{nearest(name, known[kind])}")
+        if kinds == ("studies",) and len(parts) == 2:
+            entry = studies[parts[0]].entry
+            items = {*entry["tables"], *entry["figures"], "report", "sanity"}
+            name = parts[1].partition(".")[0]
+            if name not in items:
+                raise UserError(f"target {target}: the study has no '{name}'{nearest(name, items)}")
+
+    for study in asked or ({registry.config["study"]} if not targets else ()):
+        _check_paths(registry, studies[study])
+
+
+def _check_paths(registry: Registry, study: Study) -> None:
+    """Raise UserError for files and models of a study that are not there.
+
+    Snakemake would not miss the input of an output that it has.
+    """
+    for cell in study.cells():
+        for kind, name in (("models", cell.model), ("datasets", registry.pool(cell.dataset))):
+            entry = getattr(registry, kind)[name]
+            for key in ("path", "aside") if "path" in entry else ():
+                path = Path(entry.get(key, entry["path"]))
+                if kind == "datasets" and not path.is_file():
+                    what = "is a folder, not a file" if path.is_dir() else "is not there"
+                    raise UserError(f"dataset {name}: {key}: {path} {what} (in {Path.cwd()})")
+            if kind == "models" and "path" in entry:
+                model_files(name, entry["path"])
 
 
 def _targets() -> list[str]:
@@ -170,8 +202,25 @@ def report_settings(registry: Registry, study: Study) -> dict:
             for name, item in items.items()
         },
         **captions(registry, study.cells()),
+        "jobs": jobs(registry, study),
         "provenance": {key: config[key] for key in ("seed", "bootstrap", "lab_size")},
     }
+
+
+def jobs(registry: Registry, study: Study) -> list[str]:
+    """Benchmark files of the study's jobs, relative to the benchmarks folder, without ending."""
+    found: dict[str, None] = {}
+    for model, dataset, attack in study.cells():
+        pool = registry.pool(dataset)
+        entry = registry.models[model]
+        if entry["source"] == "lab":
+            found[f"train/{entry['training']}"] = None
+        found[f"tag/{pool}"] = None
+        found[f"extract/{model}/{pool}/original"] = None
+        found[f"score/{model}/{pool}/{attack}"] = None
+        found[f"evaluate/{model}/{dataset}/{attack}"] = None
+        found |= {f"learn_blind/{dataset}/{name}": None for name in registry.baselines_of(dataset)}
+    return list(found)
 
 
 def content_hash(path: Path) -> str:

@@ -52,7 +52,7 @@ def main() -> None:
         overview=to_html(overview(metrics, gates, titles, settings.get("notes", {}))),
         models=models,
         datasets=datasets,
-        stages=stages(args.benchmarks),
+        stages=stages(args.benchmarks, settings.get("jobs", [])),
         versions=versions(),
     )
     with replacing(args.report) as temporary:

@@ -1,7 +1,7 @@
 """Seconds and memory of each stage, from the benchmark files that Snakemake writes."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,14 +17,16 @@ class Stage:
     peak_mb: float
 
 
-def stages(folder: Path) -> list[Stage]:
+def stages(folder: Path, jobs: Iterable[str]) -> list[Stage]:
     """The stages below ``results/benchmarks``: one per folder or file in it, by name.
 
     A job that was too short for Snakemake to measure counts with what is known of it.
     """
     files: dict[str, list[Path]] = {}
-    for path in sorted(folder.rglob("*.tsv")):
-        files.setdefault(path.relative_to(folder).parts[0].removesuffix(".tsv"), []).append(path)
+    for job in sorted(jobs):
+        path = folder / f"{job}.tsv"
+        if path.is_file():
+            files.setdefault(job.partition("/")[0], []).append(path)
     return [_stage(name, paths) for name, paths in files.items()]
 
 

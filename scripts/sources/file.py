@@ -110,10 +110,13 @@ def _text(value: object) -> str:
 
 
 def _label(value: object) -> int | None:
+    # 0.0 and 1.0 are what tables with blank labels are exported as.
     if isinstance(value, str):
-        value = {"": None, "0": 0, "1": 1}.get(value.strip(), value)
-    if value is None or (type(value) is int and value in (0, 1)):
-        return value
+        value = {"": None, "0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(value.strip(), value)
+    if value is None:
+        return None
+    if type(value) in (int, float) and value in (0, 1):  # not bool: True is no number here
+        return int(value)
     raise ValueError(
         f"label {_shown(value)} ({type(value).__name__}) is not 0 or 1; "
         "write 1 for a member, 0 for a non-member, nothing where it is unknown"
