@@ -37,7 +37,8 @@ planning = project("scripts.planning.workflow")
 
 try:
     REGISTRY, STUDIES = planning.load(ROOT, config)
-    planning.check_targets(REGISTRY, STUDIES)
+    if Path(str(workflow.main_snakefile)).resolve().parent == ROOT.resolve():
+        planning.check_targets(REGISTRY, STUDIES)  # not those of an importing workflow
 except planning.UserError as error:
     # Once more when the process ends: Snakemake follows it with places in this file.
     atexit.register(planning.print_error, str(error))

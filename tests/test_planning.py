@@ -8,7 +8,8 @@ import yaml
 
 from scripts.errors import UserError
 from scripts.planning.reference import reference
-from scripts.planning.workflow import RESERVED, check_targets, load
+from scripts.planning.targets import RESERVED
+from scripts.planning.workflow import check_targets, load
 
 ROOT = Path(__file__).parents[1]
 

@@ -165,10 +165,15 @@ module pretrace:
     pathvars: results="results/membership"
 
 use rule * from pretrace as pretrace_*
+
+
+rule of_the_host:
+    input:
+        "results/membership/texts/lab-pool/original.parquet",
 """
     )
     target = "results/membership/texts/lab-pool/original.parquet"
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", target]
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "of_the_host"]
     done = run(command, host)
     assert done.returncode == 0, done.stdout[-3000:]
     assert (host / target).is_file()
