@@ -94,16 +94,17 @@ def _check_paths(registry: Registry, study: Study) -> None:
 
     Snakemake would not miss the input of an output that it has.
     """
-    for cell in study.cells():
-        for kind, name in (("models", cell.model), ("datasets", registry.pool(cell.dataset))):
-            entry = getattr(registry, kind)[name]
-            for key in ("path", "aside") if "path" in entry else ():
-                path = Path(entry.get(key, entry["path"]))
-                if kind == "datasets" and not path.is_file():
-                    what = "is a folder, not a file" if path.is_dir() else "is not there"
-                    raise UserError(f"dataset {name}: {key}: {path} {what} (in {Path.cwd()})")
-            if kind == "models" and "path" in entry:
-                model_files(name, entry["path"])
+    cells = study.cells()
+    for name in dict.fromkeys(cell.model for cell in cells):
+        if "path" in registry.models[name]:
+            model_files(name, registry.models[name]["path"])
+    for name in dict.fromkeys(registry.pool(cell.dataset) for cell in cells):
+        entry = registry.datasets[name]
+        for key in sorted(entry.keys() & {"path", "aside"}):
+            path = Path(entry[key])
+            if not path.is_file():
+                what = "is a folder, not a file" if path.is_dir() else "is not there"
+                raise UserError(f"dataset {name}: {key}: {path} {what} (in {Path.cwd()})")
 
 
 def _targets() -> list[str]:

@@ -38,7 +38,7 @@ class Results:
     def of_members(self, dataset: str, column: str) -> pa.ChunkedArray:
         """An optional column of the texts for the members of a dataset, where it is known."""
         path = self.texts_of(dataset)
-        if column not in TEXTS.read(path).column_names:
+        texts = TEXTS.read(path)
+        if column not in texts.column_names:
             raise UserError(f"{path}: no column '{column}'; this figure needs to know it")
-        texts = TEXTS.read(path, ["label", column])
         return texts.filter(pc.equal(texts["label"], 1))[column].drop_null()
