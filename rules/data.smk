@@ -1,9 +1,11 @@
 """
 Texts with labels.
 
-REQUIRED INPUTS: what a dataset's entry in config/datasets.yaml or in a study names.
+REQUIRED INPUTS: what a dataset's entry in config/datasets.yaml or in a study names; for files of the
+hub the network, or a hub cache that has them.
 
 OUTPUTS:
+    results/datasets/{dataset}/{view}/          links to the hub cache and hub.json: commit and hashes
     results/texts/{dataset}/original.parquet    the texts that are evaluated
     results/aside/{dataset}.parquet             rows that never are: blind classifiers learn on them
     results/tags/{dataset}.parquet              sentences, keywords and entities, for every model
@@ -14,7 +16,42 @@ include: "functions/data.smk"
 
 
 SOURCED = [name for name, entry in REGISTRY.datasets.items() if "of" not in entry]
+# Those that this file loads; rows of published models come from the hub (checkpoints.smk).
+LOADED = [
+    name
+    for name in SOURCED
+    if REGISTRY.datasets[name]["source"] in ("lab", "file", "view", "hub")
+]
 SELECTED = [name for name, entry in REGISTRY.datasets.items() if "of" in entry]
+
+
+rule fetch_dataset:
+    """A revision of a dataset in, links to the files that an entry names out."""
+    output:
+        "<results>/datasets/{dataset}/{view}/hub.json",
+    log:
+        "<results>/logs/fetch_dataset/{dataset}/{view}.log",
+    wildcard_constraints:
+        dataset=any_of(
+            name for name in SOURCED if REGISTRY.datasets[name]["source"] == "hub"
+        ),
+        view=any_of(["original", *REGISTRY.views]),
+    # Compute nodes of a cluster often have no network.
+    localrule: True
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=240,
+    params:
+        root=root,
+        code=code_hash("scripts.hub.patterns"),
+        settings=fetched_settings,
+        lock=LOCK,
+    shell:
+        hub_step(
+            "scripts.hub.fetch_dataset", "--lock {params.lock:q} --manifest {output:q}"
+        )
 
 
 rule load_texts:
@@ -27,7 +64,7 @@ rule load_texts:
     log:
         "<results>/logs/load_texts/{dataset}.log",
     wildcard_constraints:
-        dataset=any_of(SOURCED),
+        dataset=any_of(LOADED),
     conda:
         "../envs/scores.yaml"
     resources:
@@ -90,7 +127,7 @@ rule tag:
         runtime=120,
     params:
         root=root,
-        code=code_hash("scripts.tag"),
-        settings=settings(language="en"),
+        code=tag_code,
+        settings=tag_settings,
     shell:
         step("scripts.tag", "--texts {input:q} --tags {output:q}")

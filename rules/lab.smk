@@ -69,9 +69,12 @@ rule lab_corpus:
 
 
 rule lab_order:
-    """The corpus in, the order of training out: which window is read at which step, how often."""
+    """The corpus in, the order of training out: which window is read at which step, how often.
+
+    The order of a control model also depends on its target's order and dataset.
+    """
     input:
-        order_corpus,
+        unpack(order_files),
     output:
         "<results>/orders/{order}.parquet",
     log:
@@ -88,7 +91,10 @@ rule lab_order:
         code=code_hash("scripts.lab.order"),
         settings=order_settings,
     shell:
-        step("scripts.lab.order", "--corpus {input:q} --order {output:q}")
+        step(
+            "scripts.lab.order",
+            "--corpus {input.corpus:q} --base {input.base:q} --pool {input.pool:q} --order {output:q}",
+        )
 
 
 # A rule per training: one run of it makes several checkpoints, each a model of its own name.

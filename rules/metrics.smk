@@ -1,7 +1,7 @@
 """
 Metrics: how well scores tell members from non-members, and how sure that is.
 
-REQUIRED INPUTS: scores of an attack and of Loss, labels, and the gate with its blind scores.
+REQUIRED INPUTS: scores of an attack (or an ensemble) and of Loss, labels, and the gate with its blind scores.
 
 OUTPUTS:
     results/metrics/{model}/{dataset}/{attack}.parquet      a row per setting; p-values not adjusted
@@ -21,6 +21,8 @@ rule evaluate:
         "<results>/logs/evaluate/{model}/{dataset}/{attack}.log",
     benchmark:
         "<results>/benchmarks/evaluate/{model}/{dataset}/{attack}.tsv"
+    wildcard_constraints:
+        attack=any_of([*REGISTRY.attacks, *REGISTRY.ensembles]),
     conda:
         "../envs/scores.yaml"
     resources:

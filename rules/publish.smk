@@ -46,7 +46,7 @@ rule table:
     shell:
         step(
             "scripts.publish.table",
-            "--metrics {input.metrics:q} --gates {input.gates:q} "
+            "--metrics {input.metrics:q} --gates {input.gates:q} --found {input.found:q} "
             "--csv {output.csv:q} --tex {output.tex:q} --md {output.md:q} --html {output.html:q}",
         )
 
@@ -83,7 +83,7 @@ rule figure:
         step(
             "scripts.publish.figure",
             "--metrics {input.metrics:q} --gates {input.gates:q} --scores {input.scores:q} --texts {input.texts:q} "
-            "--svg {output.svg:q} --pdf {output.pdf:q} --png {output.png:q}",
+            "--found {input.found:q} --svg {output.svg:q} --pdf {output.pdf:q} --png {output.png:q}",
         )
 
 
@@ -119,6 +119,7 @@ rule report:
         figures=published("figures", "svg"),
         metrics=study_metrics,
         gates=study_gates,
+        calibrations=study_calibrations,
         sanity="<results>/studies/{study}/sanity.json",
         trainings=training_records,
     output:
@@ -144,7 +145,7 @@ rule report:
         step(
             "scripts.publish.report",
             "--tables {input.tables:q} --figures {input.figures:q} --metrics {input.metrics:q} --gates {input.gates:q} "
-            "--sanity {input.sanity:q} --trainings {input.trainings:q} --benchmarks {params.benchmarks:q} --report {output:q}",
+            "--calibrations {input.calibrations:q} --sanity {input.sanity:q} --trainings {input.trainings:q} --benchmarks {params.benchmarks:q} --report {output:q}",
         )
 
 
@@ -185,12 +186,7 @@ rule tokens:
 rule scores:
     """The scores of the default study."""
     input:
-        list(
-            {
-                f"<results>/scores/{c.model}/{REGISTRY.pool(c.dataset)}/{c.attack}.parquet": None
-                for c in DEFAULT
-            }
-        ),
+        list({scores_file(*c): None for c in DEFAULT}),
 
 
 rule metrics:

@@ -1,7 +1,8 @@
 """
 Attacks: one score per text and setting; higher means member.
 
-REQUIRED INPUTS: token statistics, the texts, and for some attacks their tags.
+REQUIRED INPUTS: token statistics, the texts, and what else an attack's entry names: tags, token
+counts, gradient norms, sampled continuations, views, passes of other models.
 
 OUTPUTS:
     results/scores/{model}/{dataset}/{attack}.parquet
@@ -35,5 +36,7 @@ rule score:
     shell:
         step(
             "scripts.score",
-            "--tokens {input.tokens:q} --texts {input.texts:q} --tags {input.tags:q} --scores {output:q}",
+            "--tokens {input.tokens:q} --texts {input.texts:q} --tags {input.tags:q} --counts {input.counts:q} "
+            "--gradients {input.gradients:q} --generations {input.generations:q} "
+            "--views {input.views:q} --references {input.references:q} --scores {output:q}",
         )

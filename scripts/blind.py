@@ -21,6 +21,7 @@ from scripts.cli import arguments, run
 from scripts.contracts.scores import SCORES
 from scripts.contracts.texts import TEXTS
 from scripts.errors import UserError
+from scripts.evaluation.classes import check_classes
 from scripts.seeds import generator
 
 LEARN = 4_000  # rows a class to learn on, as in CheckMIABench
@@ -42,11 +43,8 @@ def judge(texts: pa.Table, aside: pa.Table, settings: dict) -> tuple[pa.Table, d
         )
     known = pc.is_valid(texts["label"])
     labelled, unlabelled = texts.filter(known), texts.filter(pc.invert(known))
-    if len(pc.unique(labelled["label"])) < 2:
-        raise UserError(
-            f"dataset {dataset}: blind baselines need members and non-members; give texts of both "
-            "labels, or leave baselines out (`baselines: []` in the dataset's entry)"
-        )
+    nonmembers, members = np.bincount(_labels(labelled), minlength=2).tolist()
+    check_classes(members, nonmembers, dataset)
     learn = learnable(texts, aside, generator(seed, "blind aside", dataset))
 
     parts = [labelled, unlabelled, learn]

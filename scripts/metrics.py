@@ -9,9 +9,8 @@ from scripts.cli import arguments, run
 from scripts.contracts.metrics import GATE, METRICS
 from scripts.contracts.scores import UNSCORED
 from scripts.contracts.table import provenance
-from scripts.evaluation.delong import p_value, paired
+from scripts.evaluation.differences import add_differences, add_over_loss
 from scripts.evaluation.inputs import read_sample, read_scores, setting_names
-from scripts.evaluation.sample import Sample
 from scripts.evaluation.summary import summarise
 
 
@@ -33,18 +32,18 @@ def main() -> None:
 
     loss_name = setting_names(args.loss)[0]
     [loss] = read_scores(args.loss, ids, [loss_name])
-    _add_differences(rows, scores, loss, sample, "over_loss")
-    if args.scores == args.loss:
-        itself = next(row for row in rows if row["setting"] == loss_name)
-        itself |= dict.fromkeys(_difference_columns("over_loss"))
+    add_over_loss(rows, scores, loss, sample, loss_name if args.scores == args.loss else None)
     for gate in args.gate:
         blind = _best_baseline(gate, args.blind, ids)
-        _add_differences(rows, scores, blind, sample, "over_blind")
+        add_differences(rows, scores, blind, sample, "over_blind")
 
+    source = provenance(args.scores)
+    for row in rows:
+        _learned(row, source.get("permutation_p", {}))
     METRICS.write(
         args.metrics,
         pa.Table.from_pylist(rows, METRICS.required),
-        {**settings, "scores": provenance(args.scores)},
+        {**settings, "scores": source},
     )
 
 
@@ -56,18 +55,13 @@ def _best_baseline(gate: Path, blind: list[Path], ids: pa.ChunkedArray) -> np.nd
     return read_scores(path, ids, [best["classifier"]])[0]
 
 
-def _add_differences(
-    rows: list[dict], scores: np.ndarray, reference: np.ndarray, sample: Sample, column: str
-) -> None:
-    """Add the AUC of each row less that of `reference` [n], on the same texts, and its test."""
-    differences, errors = paired(scores, reference, sample)
-    for row, difference, error in zip(rows, differences.tolist(), errors.tolist(), strict=True):
-        found = difference, error, p_value(difference, error, sample)
-        row |= dict(zip(_difference_columns(column), found, strict=True))
+def _learned(row: dict, permutation_p: dict[str, float]) -> None:
+    """Take the p-value of an ensemble from permuted labels, and none for its differences.
 
-
-def _difference_columns(column: str) -> list[str]:
-    return [column, f"{column}_se", f"{column}_p"]
+    It learned from the texts that it is judged on, out of fold, so DeLong's errors are too small.
+    """
+    if row["setting"] in permutation_p:
+        row |= {"p": permutation_p[row["setting"]], "over_loss_p": None, "over_blind_p": None}
 
 
 if __name__ == "__main__":

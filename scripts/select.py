@@ -21,8 +21,9 @@ SHOWN = 8  # distinct values that a message lists
 def matches(texts: pa.Table, conditions: Mapping[str, object], where: str) -> np.ndarray:
     """Which rows of `texts` fulfil all `conditions`; a bool for each.
 
-    A condition is a column with a value, a list of values or ``{from: a, below: b}`` (a <= x < b,
-    either end may be left out). A null never matches. `where` names the conditions in errors.
+    A condition is a column with a value, a list of values, ``{from: a, below: b}`` (a <= x < b,
+    either end may be left out) or ``{not: values}``. A null never matches. `where` names the
+    conditions in errors.
     """
     kept = np.ones(texts.num_rows, dtype=bool)
     for column, condition in conditions.items():
@@ -36,9 +37,14 @@ def matches(texts: pa.Table, conditions: Mapping[str, object], where: str) -> np
 
 def _fulfils(values: pa.ChunkedArray, condition: object, where: str) -> np.ndarray:
     try:
+        if isinstance(condition, Mapping) and set(condition) == {"not"}:
+            left_out = _fulfils(values, condition["not"], where)
+            return pc.is_valid(values).to_numpy() & ~left_out
         if isinstance(condition, Mapping):
             if not condition or set(condition) - {"from", "below"}:
-                raise UserError(f"{where}: a range has the keys 'from' and 'below'")
+                raise UserError(
+                    f"{where}: a range has the keys 'from' and 'below'; other conditions: `not`"
+                )
             kept = np.ones(len(values), dtype=bool)
             for key, compare in (("from", pc.greater_equal), ("below", pc.less)):
                 if key in condition:
@@ -86,8 +92,13 @@ def select(texts: pa.Table, conditions: Mapping[str, Mapping], where: str) -> pa
 def refuse_empty(
     selected: pa.Table, texts: pa.Table, conditions: Mapping[str, Mapping], where: str
 ) -> None:
-    """Raise UserError where a condition of `conditions` left no row of the pool `texts`."""
+    """Raise UserError where a condition of `conditions` left no row of the pool `texts`, or leaves
+    out what is not there: a value that is misspelt would stay.
+    """
     for key, columns in conditions.items():
+        for column, condition in columns.items():
+            if isinstance(condition, Mapping) and not isinstance(condition.get("not", {}), Mapping):
+                _refuse_absent(texts[column], condition["not"], f"{where}: {key}.{column}.not")
         label = {"members": 1, "nonmembers": 0}.get(key)
         found = selected if label is None else selected.filter(pc.equal(selected["label"], label))
         if found.num_rows == 0:
@@ -95,6 +106,13 @@ def refuse_empty(
             raise UserError(
                 f"{where}: no text of the pool matches {key} {json.dumps(columns)}; {held}"
             )
+
+
+def _refuse_absent(values: pa.ChunkedArray, left_out: object, where: str) -> None:
+    wanted = left_out if isinstance(left_out, list) else [left_out]
+    missing = set(wanted) - set(pc.unique(values).to_pylist())
+    if missing:
+        raise UserError(f"{where}: no text has {json.dumps(sorted(missing)[0])}; mend or remove it")
 
 
 def _held(values: pa.ChunkedArray) -> str:

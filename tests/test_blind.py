@@ -264,8 +264,13 @@ def test_the_step_writes_the_same_bytes_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "aside", "changes", "message"),
     [
-        (texts([1] * 30, 1), NO_ASIDE, {}, "dataset d: blind baselines need members and non-"),
-        (texts([None] * 30, 1), NO_ASIDE, {}, "dataset d: blind baselines need members and non-"),
+        (texts([1] * 30, 1), NO_ASIDE, {}, "dataset d: 30 members and 0 non-members with a label"),
+        (
+            texts([None] * 30, 1),
+            NO_ASIDE,
+            {},
+            "dataset d: 0 members and 0 non-members with a label",
+        ),
         (
             texts(half(30), 1).drop_columns("token_ids"),
             NO_ASIDE,

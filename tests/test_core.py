@@ -92,7 +92,7 @@ def test_a_broken_contract_is_not_written(tmp_path, table, message):
 
 def test_token_lists_have_one_length_in_each_row():
     columns = {name: [[1.0], [1.0, 2.0]] for name in TOKENS.aligned}
-    columns["rank"] = [[1], [1]]
+    columns["logprob"] = [[1.0], [1.0]]
     table = pa.table({"text_id": ["a", "b"], "variant": [0, 0], **columns}).cast(TOKENS.required)
     with pytest.raises(ValueError, match="differ in length"):
         TOKENS.check(table)
@@ -180,3 +180,12 @@ def test_a_terminated_step_removes_its_temporary_file(tmp_path):
     process.terminate()
     assert process.wait(timeout=30) == 143
     assert not os.listdir(tmp_path)
+
+
+def test_files_of_a_kind_have_one_schema(tmp_path):
+    rows = {"text_id": ["a"], "text": ["A text."], "label": pa.array([1], pa.int8())}
+    loose = pa.table({**rows, "group": ["g"]})  # every column may be null
+    TEXTS.write(tmp_path / "loose.parquet", loose, {})
+    TEXTS.write(tmp_path / "strict.parquet", loose.cast(TEXTS.required), {})
+    one, other = (TEXTS.read(tmp_path / f"{name}.parquet") for name in ("loose", "strict"))
+    assert one.schema == other.schema == TEXTS.required

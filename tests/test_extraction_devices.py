@@ -1,10 +1,13 @@
 """Local passes lock one GPU each; where CUDA_VISIBLE_DEVICES is set, someone else has chosen."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 from scripts.errors import UserError
 from scripts.extraction.devices import acquired
+from scripts.models.transformers import too_large
 
 
 @pytest.fixture
@@ -56,3 +59,20 @@ def test_cpu_and_missing_devices(monkeypatch):
     for wanted in ("cuda", "mps", "tpu"):
         with pytest.raises(UserError, match=f"device: {wanted} is not there"):
             acquired(wanted).__enter__()
+
+
+def test_only_what_does_not_fit_on_one_device_is_spread(tmp_path, monkeypatch):
+    (tmp_path / "model.safetensors").write_bytes(bytes(1000))
+    halves = SimpleNamespace(dtype=torch.float16)
+    device = torch.device("cuda", 0)
+
+    def spread(dtype, memory):
+        found = SimpleNamespace(total_memory=memory)
+        monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: found)
+        return too_large(tmp_path, dtype, halves, device)
+
+    # 1,000 bytes in 16 bits: 2,000 in fp32, 500 in int8, 250 in nf4; 85 % of a device are usable.
+    assert [spread("float16", memory) for memory in (1177, 1176)] == [False, True]
+    assert [spread("float32", memory) for memory in (2353, 2352)] == [False, True]
+    assert [spread("int8", memory) for memory in (589, 588)] == [False, True]
+    assert [spread("nf4", memory) for memory in (295, 294)] == [False, True]

@@ -115,16 +115,14 @@ def test_a_prefix_stands_before_its_texts_and_batches_never_mix_prefixes():
     assert result.work.scored == 9
 
 
-def test_a_memory_limit_cuts_batches_and_logits_beforehand():
+def test_a_memory_limit_cuts_batches_beforehand():
     backbone = SimpleNamespace(
         device=torch.device("cpu"), nbytes=400 * 2**20, bytes_per_token=100_000, vocabulary=50_304
     )
     log = []
-    assert limited(BUDGET, 1024, None, backbone, log.append) == (BUDGET, 1024)
-    assert limited(BUDGET, 1024, 8000, backbone, log.append) == (BUDGET, 1024)
-    budget, rows = limited(BUDGET, 1024, 1300, backbone, log.append)
-    assert 256 < budget.batch < 2048 and 32 < rows < 1024 and not log
-    used = budget.batch * 100_000 + rows * 4 * 50_304
-    assert used < 200 * 2**20
-    budget, rows = limited(BUDGET, 1024, 900, backbone, log.append)
-    assert (budget.batch, rows) == (256, 32) and "too few" in log[0]
+    assert limited(BUDGET, None, backbone, log.append) == BUDGET
+    assert limited(BUDGET, 8000, backbone, log.append) == BUDGET
+    budget = limited(BUDGET, 1200, backbone, log.append)
+    assert 256 < budget.batch < 2048 and not log
+    assert budget.batch * 100_000 < 100 * 2**20
+    assert limited(BUDGET, 900, backbone, log.append).batch == 256 and "too few" in log[0]

@@ -1,10 +1,12 @@
 """The five statistics against float64, on ordinary and on degenerate rows of logits."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
 
-from scripts.extraction.statistics import Scorer, fused
+from scripts.extraction.statistics import Scorer, partials, partials_
 from scripts.models.heads import Head
 
 CPU = torch.device("cpu")
@@ -60,9 +62,22 @@ def test_against_float64(name):
 @pytest.mark.parametrize("name", distributions())
 def test_what_a_compiler_gets_is_the_same(name):
     logits = distributions()[name]
+    target = logits.gather(1, torch.arange(len(logits))[:, None])
+    got, expected = (f(logits.clone(), target, True) for f in (partials, partials_))
+    np.testing.assert_allclose(got, expected, rtol=5e-6, atol=5e-6)
+
+
+@pytest.mark.parametrize("name", distributions())
+def test_moments_over_the_vocabulary(name):
+    logits = distributions()[name]
     targets = torch.arange(len(logits))
-    got = fused(logits.clone(), targets).double().numpy()
-    np.testing.assert_allclose(got, engine(logits, targets), rtol=2e-7, atol=5e-6)
+    got = Scorer(V, CPU, 100, moments=True).score(Head(None), logits, targets).double().numpy()
+    logp = logits.double().log_softmax(-1)
+    # As CheckMIABench's code has it, torch.std_mean with its default: Bessel's correction.
+    std, mean = torch.std_mean(logp, -1)
+    np.testing.assert_array_equal(got[:5], engine(logits, targets))
+    np.testing.assert_allclose(got[5], mean, rtol=1e-5)
+    np.testing.assert_allclose(got[6], std, rtol=1e-5)
 
 
 def test_uniform_one_hot_and_masked_rows_are_finite():
@@ -116,3 +131,13 @@ def test_a_smaller_buffer_gives_the_same():
     while scorer.shrink():
         pass
     assert scorer.rows == 1
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no compiler")
+def test_compiled_sums_are_the_same():
+    logits = distributions()["peaked"]
+    targets = torch.arange(64)
+    scorer = Scorer(V, CPU, 64, compiled=True)
+    got = scorer.score(Head(None), logits, targets).numpy()
+    assert scorer.compiled
+    np.testing.assert_allclose(got, engine(logits, targets), rtol=2e-6, atol=5e-6)

@@ -197,6 +197,16 @@ def test_same_bytes_again_and_other_seed_others(inputs, reference, tmp_path, mon
         assert other[name] != reference[1][name]
 
 
+def test_a_twin_starts_from_the_weights_of_its_target(inputs, reference, tmp_path, monkeypatch):
+    twin = run(
+        inputs, tmp_path / "twin", monkeypatch, training="twin", initial="small", checkpoints=[0]
+    )
+    alone = run(inputs, tmp_path / "alone", monkeypatch, training="alone", checkpoints=[0])
+    first = reference[1]["small-step0/model.safetensors"]
+    assert twin["small-step0/model.safetensors"] == first
+    assert alone["small-step0/model.safetensors"] != first
+
+
 def test_a_run_that_only_makes_early_checkpoints_has_the_same_weights(
     inputs, reference, tmp_path, monkeypatch
 ):

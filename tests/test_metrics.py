@@ -193,7 +193,10 @@ def test_groups_widen_what_is_known(study, monkeypatch):
 
 def test_one_class_is_refused(study, monkeypatch):
     write_texts(["a", "b", "c"], [1, 1, None], ["a", "b", "c"])
-    with pytest.raises(UserError, match="dataset d: 0 non-members with a label"):
+    with pytest.raises(
+        UserError,
+        match="dataset d: 2 members and 0 non-members with a label; .*table `calibration`",
+    ):
         run_metrics(monkeypatch)
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture
 def tree(tmp_path):
     shutil.copytree(ROOT / "config", tmp_path / "config")
-    for folder in ("attacks", "publish"):
+    for folder in ("attacks", "publish", "sources", "views"):
         shutil.copytree(ROOT / "scripts" / folder, tmp_path / "scripts" / folder)
     return tmp_path
 
@@ -63,7 +63,8 @@ def test_every_key_of_the_schema_is_described():
     for name, definition in schema["$defs"].items():
         for key, value in definition.get("properties", {}).items():
             if key != "source" or "const" in value:
-                assert value.get("description"), f"{name}.{key}"
+                shared = schema["$defs"].get(value.get("$ref", "").removeprefix("#/$defs/"), {})
+                assert (shared | value).get("description"), f"{name}.{key}"
 
 
 @pytest.mark.parametrize(
@@ -116,8 +117,8 @@ def test_every_key_of_the_schema_is_described():
         ),
         (
             "articles: {path: articles.csv}",
-            "articles: {source: hub, path: a.csv}",
-            r"articles\.source: 'hub' is not valid",
+            "articles: {source: ftp, path: a.csv}",
+            r"articles\.source: 'ftp' is not valid",
         ),
     ],
 )

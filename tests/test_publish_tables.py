@@ -153,7 +153,7 @@ def test_groups_are_counted_where_there_are_any():
     row = metric(grouping="crossed", member_groups=12, nonmember_groups=34)
     assert (
         "Clean: 1,000 members in 12 groups and 1,000 non-members in 34 groups."
-        in build([row]).notes
+        in build([row], [gate()]).notes
     )
 
 

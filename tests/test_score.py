@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from scripts.attacks import loss
+from scripts.batches import BLOCK, Files, read
 from scripts.contracts.scores import SCORES, UNSCORED
 from scripts.contracts.table import provenance
 from scripts.contracts.tags import TAGS
@@ -17,7 +18,7 @@ from scripts.contracts.texts import TEXTS
 from scripts.contracts.tokens import TOKENS
 from scripts.errors import UserError
 from scripts.planning.settings import expand
-from scripts.score import BLOCK, read, score_all
+from scripts.score import score_all
 
 ROOT = Path(__file__).parents[1]
 
@@ -42,8 +43,8 @@ def files(tmp_path):
         tmp_path / "tokens.parquet", pa.table(columns, schema=TOKENS.required), {"model": "m"}
     )
     words = {"sentence": [[0], [], []], "start": [[0], [], []], "end": [[3], [], []]}
-    tags = {f"word_{name}": rows for name, rows in {**words, "order": [[0], [], []]}.items()}
-    tags |= {f"entity_{name}": [[], [], []] for name in ("sentence", "order", "start", "end")}
+    tags = {field.name: [[], [], []] for field in TAGS.required}
+    tags |= {f"word_{name}": rows for name, rows in {**words, "order": [[0], [], []]}.items()}
     tags |= {"text_id": ids, "sentences": [0, 0, 0]}
     TAGS.write(tmp_path / "tags.parquet", pa.table(tags, schema=TAGS.required), {})
     return tmp_path
@@ -55,6 +56,8 @@ def run(files, attack, columns, grid, tags=False):
         "dataset": "d",
         "attack": attack,
         "columns": columns,
+        "views": [],
+        "references": [],
         "settings": expand(attack, grid),
         "seed": 1,
     }
@@ -117,7 +120,7 @@ def test_a_wrong_setting_is_one_clear_line(files, grid, message):
 
 def batch_of(files, columns, texts="texts.parquet"):
     """The one batch that so few texts make, and the places of its texts."""
-    ids, batches = read(files / "tokens.parquet", files / texts, [], columns, 1)
+    ids, batches = read(Files(files / "tokens.parquet", files / texts), columns, 1)
     assert ids == ["first", "second", "third"]
     ((places, batch),) = batches
     return places, batch
@@ -130,9 +133,9 @@ def test_only_what_the_entry_declares_is_read(files):
     assert batch.text_ids == ["first", "third"]
     assert places.tolist() == [0, 2]
     assert batch["logprob"].values.dtype == np.float64
-    _, batch = batch_of(files, ["text", "rank"])
+    _, batch = batch_of(files, ["text", "token_id"])
     assert batch.texts == ["abc d", "e"]
-    assert batch["rank"].values.dtype == np.int64
+    assert batch["token_id"].values.dtype == np.int64
 
 
 def test_an_unknown_column_is_one_clear_line(files):
@@ -141,11 +144,17 @@ def test_an_unknown_column_is_one_clear_line(files):
     assert "no column 'logprbo'; valid: text, token_id, start" in result.stderr
 
 
+def test_a_statistic_that_an_endpoint_did_not_tell_is_one_clear_line(files):
+    result = run(files, "gap_k", ["logprob", "top_logprob", "std_logprob"], None)
+    assert (result.returncode, len(result.stderr.splitlines())) == (1, 1)
+    assert "tokens.parquet has no std_logprob, top_logprob: what answered" in result.stderr
+
+
 def test_files_of_other_texts_are_refused(files):
     other = TEXTS.read(files / "texts.parquet").take([1, 0, 2])
     TEXTS.write(files / "other.parquet", other, {})
-    with pytest.raises(ValueError, match="does not hold the texts of"):
-        read(files / "tokens.parquet", files / "other.parquet", [], ["logprob"], 1)
+    with pytest.raises(ValueError, match="does not hold the dataset.s texts"):
+        read(Files(files / "tokens.parquet", files / "other.parquet"), ["logprob"], 1)
 
 
 class Module:
@@ -179,9 +188,8 @@ def test_many_texts_are_scored_in_blocks(tmp_path):
     columns = {field.name: zeros for field in TOKENS.required}
     columns |= {"text_id": ids, "variant": [0] * n, "logprob": rows}
     TOKENS.write(tmp_path / "tokens.parquet", pa.table(columns, schema=TOKENS.required), {})
-    found, batches = read(
-        tmp_path / "tokens.parquet", tmp_path / "texts.parquet", [], ["logprob"], 1
-    )
+    files = Files(tmp_path / "tokens.parquet", tmp_path / "texts.parquet")
+    found, batches = read(files, ["logprob"], 1)
     scores, unscored, _ = score_all(loss, batches, n, {"loss": {}})
     assert found == ids
     assert scores["loss"].tolist() == [-i if i % 3 else UNSCORED for i in range(n)]

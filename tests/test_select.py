@@ -47,6 +47,8 @@ def pool() -> pa.Table:
         ({"domain": ["new", "other"]}, "cd"),
         ({"date": {"below": "2000-01-01"}}, "abc"),
         ({"label": 0}, "cf"),
+        ({"domain": {"not": "old"}}, "cd"),
+        ({"exposures": {"not": [0, 1]}}, "cf"),
     ],
 )
 def test_matches(conditions: dict, expected: str) -> None:
@@ -89,6 +91,15 @@ def test_refused(conditions: dict, message: str) -> None:
         select(pool(), conditions, "dataset x")
     assert message in str(caught.value)
     assert str(caught.value).startswith("dataset x: ")
+
+
+def test_what_is_left_out_must_be_there() -> None:
+    conditions = {"where": {"domain": {"not": ["old", "odl"]}}}
+    selected = select(pool(), conditions, "dataset x")
+    with pytest.raises(
+        UserError, match=r'x: where\.domain\.not: no text has "odl"; mend or remove'
+    ):
+        refuse_empty(selected, pool(), conditions, "dataset x")
 
 
 def test_nothing_matches_says_what_the_column_holds() -> None:

@@ -9,15 +9,18 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import spacy
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from scripts.contracts.table import provenance
 from scripts.contracts.tags import TAGS
 from scripts.contracts.texts import TEXTS
 from scripts.errors import UserError
-from scripts.tag import tag
-from scripts.tagging.entities import MODELS, entities, recogniser
-from scripts.tagging.sentences import kept, splitter
-from scripts.tagging.words import entropy, normalise, ordered
+from scripts.tag import reader_of, tag
+from scripts.tagging import tfidf
+from scripts.tagging.en import kept, splitter
+from scripts.tagging.entities import entities, recogniser
+from scripts.tagging.pipeline import MODELS
+from scripts.tagging.words import entropy, normalise, ranks, words
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,8 +35,13 @@ def nlp():
     return recogniser(MODELS)
 
 
+@pytest.fixture(scope="module")
+def english():
+    return reader_of("en")
+
+
 def test_abbreviations_do_not_end_a_sentence():
-    spans = splitter("en")(SPEECH)
+    spans = splitter()(SPEECH)
     assert [SPEECH[start:end] for start, end in spans] == [
         "On Monday, Mr. Lincoln met General Grant in Washington, D.C. to speak of peace.",
         "He agreed.",
@@ -44,12 +52,12 @@ def test_abbreviations_do_not_end_a_sentence():
 def test_sentences_of_seven_words_are_kept():
     six, seven = "One two three four five six.", "One two three four five six seven."
     text = f"{six} {seven}"
-    assert [text[a:b] for a, b in kept(text, splitter("en")(text))] == [seven]
+    assert [text[a:b] for a, b in kept(text, splitter()(text))] == [seven]
 
 
 def test_an_unknown_language_is_refused():
-    with pytest.raises(UserError, match="language 'xx'; known: en"):
-        splitter("xx")
+    with pytest.raises(UserError, match="language 'xx'; known: en, zh"):
+        reader_of("xx")
 
 
 def test_normalised_words():
@@ -67,7 +75,9 @@ def test_words_stand_in_order_of_the_text_with_the_rank_of_their_entropy():
     text = "We saw the xqzzvkw, I & (a) the vqqwzzx."
     # No keywords: I, &, a. Unknown words have H = 0 and come first, the earlier one before the
     # later; both "the" count, the earlier one first. wordfreq: saw < we < the.
-    assert [(text[a:b], order) for a, b, order in ordered(text, 0, len(text), "en")] == [
+    found = words(text, 0, len(text))
+    orders = ranks([entropy(word.normalised, "en") for word in found])
+    assert [(text[a:b], order) for (a, b, _), order in zip(found, orders, strict=True)] == [
         ("We", 3),
         ("saw", 2),
         ("the", 4),
@@ -79,13 +89,12 @@ def test_words_stand_in_order_of_the_text_with_the_rank_of_their_entropy():
 
 def test_words_of_a_sentence_stay_inside_it():
     text = "before inside here after"
-    words = ordered(text, 7, 18, "en")
-    assert [text[a:b] for a, b, _ in words] == ["inside", "here"]
+    assert [text[a:b] for a, b, _ in words(text, 7, 18)] == ["inside", "here"]
 
 
 def test_entities_equal_those_of_the_full_pipeline(nlp):
     # Its own pass of the whole pipeline over each sentence is how Tag&Tab does it.
-    sentences = [SPEECH[a:b] for a, b in kept(SPEECH, splitter("en")(SPEECH))]
+    sentences = [SPEECH[a:b] for a, b in kept(SPEECH, splitter()(SPEECH))]
     full = spacy.load(next(name for name in MODELS if spacy.util.is_package(name)))
     expected = [
         [(i, word) for i, entity in enumerate(full(text).ents) for word in entity.text.split()]
@@ -105,25 +114,50 @@ def test_a_missing_spacy_model_is_named():
         recogniser(["xx_one", "xx_two"])
 
 
-def test_places_are_those_of_the_text(nlp):
-    (tagged,) = tag([SPEECH], "en", nlp)
-    assert tagged.sentences == 2
-    words = {SPEECH[a:b]: (sentence, order) for sentence, a, b, order in tagged.words}
-    assert words["Lincoln"][0] == 0
-    assert words["treaty"][0] == 1
-    assert "agreed" not in words  # its sentence has two words
-    assert {"Lincoln", "Washington"} <= {SPEECH[a:b] for _, a, b, _ in tagged.entities}
+def spans(row, kind):
+    """(sentence, start, end, order) of the tagged words, or words of entities, of a text."""
+    names = [f"{kind}_{name}" for name in ("sentence", "start", "end", "order")]
+    return list(zip(*(row[name] for name in names), strict=True))
+
+
+def test_places_are_those_of_the_text(english):
+    (row,) = tag([SPEECH], "en", english)
+    assert row["sentences"] == 2
+    found = {SPEECH[a:b]: (sentence, order) for sentence, a, b, order in spans(row, "word")}
+    assert found["Lincoln"][0] == 0
+    assert found["treaty"][0] == 1
+    assert "agreed" not in found  # its sentence has two words
+    assert {"Lincoln", "Washington"} <= {SPEECH[a:b] for _, a, b, _ in spans(row, "entity")}
     for sentence in (0, 1):
-        orders = [order for s, _, _, order in tagged.words if s == sentence]
+        orders = [order for s, _, _, order in spans(row, "word") if s == sentence]
         assert sorted(orders) == list(range(len(orders)))
 
 
-def test_a_text_without_a_long_sentence_counts_as_one(nlp):
-    short, empty = tag(["We met. Lincoln spoke.", ""], "en", nlp)
-    assert short.sentences == 0
-    assert {sentence for sentence, *_ in short.words} == {0}
-    assert len(short.words) == 4
-    assert (empty.sentences, empty.words, empty.entities) == (0, [], [])
+def test_a_text_without_a_long_sentence_counts_as_one(english):
+    short, empty = tag(["We met. Lincoln spoke.", ""], "en", english)
+    assert short["sentences"] == 0
+    assert short["word_sentence"] == [0, 0, 0, 0]
+    assert short["released_order"] == []  # the released code gives such a text no score
+    assert (empty["sentences"], empty["word_start"], empty["entity_start"]) == (0, [], [])
+
+
+def test_tfidf_is_scikit_learns():
+    # Its smooth idf without normalisation, on the dataset's texts; tf is that of a sentence.
+    texts = ["the cat saw the dog", "the dog", "a fox"]
+    vectorizer = TfidfVectorizer(norm=None, token_pattern=r"\S+").fit(texts)
+    expected = vectorizer.transform(["the cat saw the dog"]).toarray()[0]
+    sentence = texts[0].split()
+    found = tfidf.weights(sentence, tfidf.texts_with(text.split() for text in texts), 3)
+    assert found == pytest.approx([expected[vectorizer.vocabulary_[w]] for w in sentence])
+
+
+def test_the_order_by_tfidf_counts_texts(english):
+    # idf = ln(4 / (1 + n)) + 1 for three texts: "red" in three of them 1, "cat" in two ln(4/3) + 1,
+    # "two" (twice in the sentence) and "old" in one: ln 2 + 1, and twice that.
+    texts = ["red cat two old two", "red cat", "red"]
+    row = tag(texts, "en", english)[0]
+    # two, two (by position), old, cat, red
+    assert row["word_tfidf_order"] == [4, 3, 0, 2, 1]
 
 
 def test_the_step_writes_the_contract_and_the_same_bytes(tmp_path):

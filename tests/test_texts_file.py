@@ -157,6 +157,7 @@ MISTAKES = {
     "JSON": ("a.jsonl", '{"text": "a", "label": 1}\n{"text": "b",\n', ["line 2", "malformed JSON"]),
     "JSON list": ("a.jsonl", '["a", 1]\n', ["line 1", "not a JSON object"]),
     "surrogate": ("a.jsonl", '{"text": "a\\ud800", "label": 1}', ["line 1", "character 2"]),
+    "NUL": ("a.csv", "text,label\na,1\nab\0c,0\n", ["line 3, column 'text'", "character 3 is a NUL"]),
     "gzip": ("a.csv.gz", "text,label\n", ["not a whole gzip file"]),
     "gzip cut short": ("a.csv.gz", gzip.compress(b"text,label\n")[:-9], ["not a whole gzip file"]),
     "Parquet": ("a.parquet", "PAR1 no", ["not a whole Parquet file"]),

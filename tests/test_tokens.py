@@ -15,7 +15,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
-from scripts import merge, tokens
+from scripts import tokens
 from scripts.contracts.table import provenance
 from scripts.contracts.texts import TEXTS
 from scripts.contracts.tokens import STATISTICS, TOKENS
@@ -119,12 +119,12 @@ def some_texts(n=60, longest=14, seed=0):
 
 @pytest.fixture
 def extract(monkeypatch, capsys):
-    """Run a step in this process, for importing transformers takes four seconds."""
+    """Run the step in this process, for importing transformers takes four seconds."""
 
-    def run_step(model, texts, out, *more, settings=None, step=tokens):
+    def run_step(model, texts, out, *more, settings=None):
         monkeypatch.setattr(sys, "argv", command_line(model, texts, out, *more, settings=settings))
         monkeypatch.setenv("PRETRACE_DEVICE", "cpu")
-        step.main()
+        tokens.main()
         return capsys.readouterr().err
 
     return run_step
@@ -133,9 +133,7 @@ def extract(monkeypatch, capsys):
 def command_line(model, texts, out, *more, settings=None):
     settings = {"model": "m", "dataset": "d", "view": "original", **(settings or {})}
     command = ["step", "--texts", str(texts), "--tokens", str(out), *more]
-    if model is not None:
-        command += ["--model", str(model)]
-    return [*command, "--settings", json.dumps(settings)]
+    return [*command, "--model", str(model), "--settings", json.dumps(settings)]
 
 
 def rows_of(path):
@@ -280,13 +278,13 @@ def test_shards_merge_to_the_same_rows(model, tmp_path, extract):
     sizes = [sum(len(row[1]) for row in rows_of(path)) for path in shards]
     assert max(sizes) - min(sizes) < 0.1 * max(sizes)  # equal token counts
     merged = tmp_path / "merged.parquet"
-    extract(None, texts, merged, "--parts", *map(str, shards), step=merge)
+    extract(model, texts, merged, "--parts", *map(str, shards))
     for one, other in zip(rows_of(tmp_path / "one.parquet"), rows_of(merged), strict=True):
         assert one[:3] == other[:3]
         np.testing.assert_allclose(one[3][:4], other[3][:4], atol=5e-5)
     # A merge of one shard changes nothing but its footer.
     alone = tmp_path / "alone.parquet"
-    extract(None, texts, alone, "--parts", str(tmp_path / "one.parquet"), step=merge)
+    extract(model, texts, alone, "--parts", str(tmp_path / "one.parquet"))
     assert TOKENS.read(alone).equals(TOKENS.read(tmp_path / "one.parquet"))
 
 
@@ -334,7 +332,7 @@ def test_a_prefix_is_cut_to_whole_shots(model, reference, tmp_path, extract):
     column = pa.array([shots] * 3 + [shots[:1]], pa.list_(pa.string()))
     path = write_texts(tmp_path / "texts.parquet", texts, prefix=column)
     extract(model, path, tmp_path / "out.parquet")
-    kept = set()
+    kept = []
     for ids, own_shots, (_, scored, spans, got) in zip(
         own, column.to_pylist(), rows_of(tmp_path / "out.parquet"), strict=True
     ):
@@ -344,10 +342,12 @@ def test_a_prefix_is_cut_to_whole_shots(model, reference, tmp_path, extract):
             for k in range(len(own_shots))
             if len(prefix := tokenizer.encode("".join(own_shots[k:])).ids) + len(ids) - 1 <= CONTEXT
         ]
-        kept.add(len(fitting))
+        kept.append(len(fitting))
         assert scored == ids and spans[0][0] == 0  # the first token is scored too
         assert_close(got, reference(fitting[0] + ids)[:, -len(ids) :])
-    assert len(kept) == 3
+    assert len(set(kept)) == 3
+    shots_of_texts = provenance(tmp_path / "out.parquet")["shots"]
+    assert shots_of_texts == {str(n): kept.count(n) for n in sorted(set(kept))}
     with pytest.raises(UserError, match="row 0: its 49 tokens leave no room for one shot"):
         long = write_texts(tmp_path / "long.parquet", [" x" * 60], prefix=column[:1])
         extract(model, long, tmp_path / "long-out.parquet")
@@ -357,8 +357,8 @@ def test_perturbed_copies_are_variants(model, tmp_path, extract):
     path = write_texts(tmp_path / "texts.parquet", some_texts(6))
     plain, noisy = tmp_path / "plain.parquet", tmp_path / "noisy.parquet"
     extract(model, path, plain)
-    noise = {"copies": 3, "sigma": 0.01, "seed": 1}
-    extract(model, path, noisy, settings={"perturb": noise})
+    noise = {"perturb": {"copies": 3, "sigma": 0.01}, "seed": 1}
+    extract(model, path, noisy, settings=noise)
     keys = TOKENS.read(noisy, ["text_id", "variant"]).to_pylist()
     assert [(key["text_id"], key["variant"]) for key in keys] == [
         (f"t{row}", copy) for row in range(8) for copy in (1, 2, 3)
@@ -366,7 +366,7 @@ def test_perturbed_copies_are_variants(model, tmp_path, extract):
     values, base = rows_of(noisy), rows_of(plain)
     moved = [np.abs(values[3 * 7 + k][3][0] - base[7][3][0]).mean() for k in range(3)]
     assert all(1e-4 < x < 1 for x in moved) and len(set(moved)) == 3
-    extract(model, path, tmp_path / "again.parquet", settings={"perturb": noise})
+    extract(model, path, tmp_path / "again.parquet", settings=noise)
     assert (tmp_path / "again.parquet").read_bytes() == noisy.read_bytes()
 
 

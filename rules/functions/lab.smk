@@ -5,8 +5,22 @@ def corpus_settings(wildcards):
     return settings(**LAB["corpora"][wildcards.corpus])
 
 
-def order_corpus(wildcards):
-    return f"<results>/corpora/{LAB['orders'][wildcards.order]['corpus']}.parquet"
+def order_files(wildcards):
+    """The corpus; of an order that depends on another one, that order and the dataset cut from it."""
+    entry = LAB["orders"][wildcards.order]
+    files = {"corpus": f"<results>/corpora/{entry['corpus']}.parquet"}
+    dataset = entry.get("outside") or entry.get("exchange")
+    if not dataset:
+        return {**files, "base": [], "pool": []}
+    base = LAB["pools"][REGISTRY.datasets[dataset]["pool"]]["order"]
+    return {
+        **files,
+        "base": [f"<results>/orders/{base}.parquet"],
+        "pool": [
+            f"<results>/texts/{dataset}/original.parquet",
+            f"<results>/aside/{dataset}.parquet",
+        ],
+    }
 
 
 def order_settings(wildcards):

@@ -8,53 +8,48 @@ def metrics_of(cells):
     ]
 
 
-def gates_of(cells):
-    datasets = dict.fromkeys(cell.dataset for cell in cells)
-    return [
-        f"<results>/gates/{dataset}.parquet"
-        for dataset in datasets
-        if REGISTRY.baselines_of(dataset)
-    ]
+def gates(datasets):
+    return [f"<results>/gates/{dataset}.parquet" for dataset in datasets]
 
 
-def shown(study, kind, name):
-    """The cells that a table or figure is made from.
+def item_of(kind, wildcards):
+    """The study, the table or figure (`kind`), and the cells of metrics that it is made from."""
+    study = STUDIES[wildcards.study]
+    item = study.entry[kind][wildcards.item]
+    return study, item, planning.shown(study, kind, item)
 
-    A table reads all attacks: Holm's family is all settings of a model and dataset in the study.
-    """
-    item = STUDIES[study].entry[kind][name]
-    keys = (
-        ("models", "datasets")
-        if kind == "tables"
-        else ("models", "datasets", "attacks")
-    )
-    return STUDIES[study].cells(**{key: item[key] for key in keys if key in item})
+
+def found(study, item):
+    """The files beyond metrics that a table or figure is made from."""
+    paths = planning.found(REGISTRY, study, item)
+    return [f"<results>/{path}.parquet" for path in paths]
 
 
 def table_files(wildcards):
-    cells = shown(wildcards.study, "tables", wildcards.item)
-    return {"metrics": metrics_of(cells), "gates": gates_of(cells)}
+    study, item, cells = item_of("tables", wildcards)
+    return {
+        "metrics": metrics_of(cells),
+        "gates": gates(planning.gated(REGISTRY, study, "tables", item)),
+        "found": found(study, item),
+    }
 
 
 def figure_files(wildcards):
-    cells = shown(wildcards.study, "figures", wildcards.item)
+    study, item, cells = item_of("figures", wildcards)
     texts = dict.fromkeys(cell.dataset for cell in cells)
-    scores = dict.fromkeys(
-        (cell.model, REGISTRY.pool(cell.dataset), cell.attack) for cell in cells
-    )
+    scores = [scores_file(*cell) for cell in cells]
     return {
         "metrics": metrics_of(cells),
-        "gates": gates_of(cells),
-        "scores": [f"<results>/scores/{'/'.join(score)}.parquet" for score in scores],
+        "gates": gates(planning.gated(REGISTRY, study, "figures", item)),
+        "scores": list(dict.fromkeys(scores)),
         "texts": [f"<results>/texts/{dataset}/original.parquet" for dataset in texts],
+        "found": found(study, item),
     }
 
 
 def item_settings(kind, wildcards):
-    item = STUDIES[wildcards.study].entry[kind][wildcards.item]
-    cells = shown(wildcards.study, kind, wildcards.item)
-    named = {"study": wildcards.study, "name": wildcards.item, "title": wildcards.item}
-    return settings(**{**named, **planning.captions(REGISTRY, cells), **item})
+    study = STUDIES[wildcards.study]
+    return settings(**planning.item_settings(REGISTRY, study, kind, wildcards.item))
 
 
 def item_code(kind, wildcards):
@@ -102,7 +97,21 @@ def study_metrics(wildcards):
 
 
 def study_gates(wildcards):
-    return gates_of(STUDIES[wildcards.study].cells())
+    cells = STUDIES[wildcards.study].cells()
+    datasets = dict.fromkeys(cell.dataset for cell in cells)
+    return gates(d for d in datasets if REGISTRY.baselines_of(d))
+
+
+def study_calibrations(wildcards):
+    study = STUDIES[wildcards.study]
+    paths = [
+        path for item in study.entry["tables"].values() for path in found(study, item)
+    ]
+    return [
+        path
+        for path in dict.fromkeys(paths)
+        if path.startswith("<results>/calibration/")
+    ]
 
 
 def checks(wildcards):
@@ -136,7 +145,8 @@ def template_hash():
 
 
 def training_records(wildcards):
-    models = dict.fromkeys(cell.model for cell in STUDIES[wildcards.study].cells())
+    cells = planning.everything(REGISTRY, STUDIES[wildcards.study])
+    models = dict.fromkeys(cell.model for cell in cells)
     lab = [model for model in models if REGISTRY.models[model]["source"] == "lab"]
     return [f"<results>/models/{model}/training.json" for model in lab]
 

@@ -2,13 +2,30 @@
 
 
 def score_files(wildcards):
-    needs = REGISTRY.attacks[wildcards.attack]["needs"]
+    entry = REGISTRY.attacks[wildcards.attack]
+    model, dataset = wildcards.model, wildcards.dataset
+    planning.refuse_lacking(REGISTRY, model, wildcards.attack)
+    others = {
+        "tags": f"<results>/tags/{dataset}.parquet",
+        "counts": f"<results>/counts/{model}/{dataset}.parquet",
+        "gradients": f"<results>/gradients/{model}/{dataset}.parquet",
+        "generations": f"<results>/generations/{model}/{dataset}.parquet",
+    }
     return {
-        "tokens": f"<results>/tokens/{wildcards.model}/{wildcards.dataset}/original.parquet",
-        "texts": f"<results>/texts/{wildcards.dataset}/original.parquet",
-        "tags": (
-            [f"<results>/tags/{wildcards.dataset}.parquet"] if "tags" in needs else []
-        ),
+        "tokens": f"<results>/tokens/{model}/{dataset}/original.parquet",
+        "texts": f"<results>/texts/{dataset}/original.parquet",
+        **{
+            name: [path] if name in entry["needs"] else []
+            for name, path in others.items()
+        },
+        "views": [
+            f"<results>/tokens/{model}/{dataset}/{view}.parquet"
+            for view in entry["views"]
+        ],
+        "references": [
+            f"<results>/tokens/{REGISTRY.reference(model, role)}/{dataset}/original.parquet"
+            for role in entry["references"]
+        ],
     }
 
 
@@ -18,6 +35,8 @@ def attack_settings(wildcards):
         dataset=wildcards.dataset,
         attack=REGISTRY.attacks[wildcards.attack]["module"],
         columns=REGISTRY.attacks[wildcards.attack]["columns"],
+        views=REGISTRY.attacks[wildcards.attack]["views"],
+        references=REGISTRY.attacks[wildcards.attack]["references"],
         settings=REGISTRY.settings(wildcards.attack),
         seed=SEED,
     )

@@ -70,13 +70,19 @@ class Ragged(NDArrayOperatorsMixin):
 
     def lowest_means(self, ratio: float) -> np.ndarray:
         """Mean of the k smallest numbers of each row, k = `count` of the ratio; float64 [n]."""
-        k = count(ratio, self.lengths)
+        return self.means_of_lowest(count(ratio, self.lengths))
+
+    def means_of_lowest(self, k: np.ndarray) -> np.ndarray:
+        """Mean of the k[i] >= 1 smallest numbers of row i, float64 [n]."""
         starts = self.offsets[:-1]
         return self.ascending._slice_sums(starts, starts + k) / k
 
     def highest_means(self, ratio: float) -> np.ndarray:
         """Mean of the k largest numbers of each row, k = `count` of the ratio; float64 [n]."""
-        k = count(ratio, self.lengths)
+        return self.means_of_highest(count(ratio, self.lengths))
+
+    def means_of_highest(self, k: np.ndarray) -> np.ndarray:
+        """Mean of the k[i] >= 1 largest numbers of row i, float64 [n]."""
         ends = self.offsets[1:]
         return self.ascending._slice_sums(ends - k, ends) / k
 
@@ -117,21 +123,46 @@ class Ragged(NDArrayOperatorsMixin):
 
 
 @dataclass(frozen=True, eq=False)
+class Reading:
+    """Token statistics of a batch's texts in another view, or by another model.
+
+    One row per text and variant that has a scored token, so none to many per text: `text` says
+    which text of the batch each row belongs to, int64 [rows], ascending. Columns are read as those
+    of the batch, ``reading["logprob"]``.
+    """
+
+    columns: Mapping[str, Ragged]
+    text: np.ndarray
+
+    def __getitem__(self, column: str) -> Ragged:
+        return self.columns[column]
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     """The texts that an attack scores; every one has at least one scored token.
 
     `columns` holds what the attack's registry entry names under `columns`, read as
     ``batch["logprob"]``: floats as float64, ranks, ids and offsets as int64. `texts` is there for
-    an entry that names the column `text`, `tags` (the columns of scripts.contracts.tags) for one
-    that needs `tags`. Draws come from ``generator(batch.seed, purpose, text_id)``. Compared and
-    hashed by identity, so that a function of a batch can be cached.
+    an entry that names the column `text`; the rest for one that names it under `views`,
+    `references` or `needs`. Draws come from ``generator(batch.seed, purpose, text_id)``. Compared
+    and hashed by identity, so that a function of a batch can be cached.
     """
 
     text_ids: Sequence[str]
     columns: Mapping[str, Ragged]
     texts: Sequence[str] = ()
-    tags: Mapping[str, Ragged] = field(default_factory=dict)
+    tags: Mapping[str, Ragged] = field(default_factory=dict)  # columns of scripts.contracts.tags
     seed: int = 0
+    views: Mapping[str, Reading] = field(default_factory=dict)
+    references: Mapping[str, Reading] = field(default_factory=dict)  # by the role of the model
+    counts: np.ndarray | None = None  # int64 [vocabulary], of each token in the rows aside
+    gradients: Mapping[str, np.ndarray] = field(default_factory=dict)  # norm_1, …, float64 [n]
+    targets: Sequence[str] = ()  # the second part of each text, and what was sampled in its place
+    samples: Sequence[Sequence[str]] = ()
 
     def __getitem__(self, column: str) -> Ragged:
         return self.columns[column]
@@ -167,10 +198,12 @@ def means_or_loss(batch: Batch, values: np.ndarray, text: np.ndarray) -> Scored:
     `text` is the number of the text of each value, ascending.
     """
     means, starts = run_means(values, text)
-    scores = batch["logprob"].means()
+    scores = np.empty(len(batch))
     fallback = np.ones(len(batch), dtype=bool)
     scores[text[starts]] = means
     fallback[text[starts]] = False
+    if fallback.any():
+        scores[fallback] = batch["logprob"].means()[fallback]
     return Scored(scores, fallback)
 
 
@@ -180,7 +213,28 @@ def count(ratio: float, lengths: np.ndarray) -> np.ndarray:
     The ratio is the decimal that was written, not its binary neighbour: 0.29 * 100 is
     28.999999999999996 in floating point, and its floor 28.
     """
+    share = _share(ratio)
+    return np.maximum(1, lengths * share.numerator // share.denominator)
+
+
+def released_count(ratio: float, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """k = int(ratio * n) in floating point, as released codes have it, and where that is 0.
+
+    There they take the mean of nothing (NaN). Here such a text counts all its tokens, k = n.
+    """
+    k = (float(_share(ratio)) * lengths).astype(np.int64)
+    return np.where(k == 0, lengths, k), k == 0
+
+
+def choose(**given: tuple[str, tuple[str, ...]]) -> None:
+    """UserError where a parameter, given as ``name=(value, valid values)``, is none of these."""
+    for name, (value, valid) in given.items():
+        if value not in valid:
+            raise UserError(f"{name}={value}: valid are {', '.join(valid)}")
+
+
+def _share(ratio: float) -> Fraction:
     share = Fraction(str(ratio))
     if not 0 < share <= 1:
         raise UserError(f"ratio={ratio}: a ratio lies above 0 and is at most 1")
-    return np.maximum(1, lengths * share.numerator // share.denominator)
+    return share

@@ -30,7 +30,7 @@ def folds(
     count = min(count, *per_class)
     if count < 2:
         raise UserError(
-            f"dataset {dataset}: blind baselines need texts of two groups in each class; it has "
+            f"dataset {dataset}: a classifier needs texts of two groups in each class; it has "
             f"{per_class[1]} groups of members and {per_class[0]} of non-members"
         )
     if len(np.unique(groups)) == len(groups):
@@ -42,8 +42,8 @@ def folds(
         splits = list(splitter.split(labels, labels, groups))
     if any(np.ptp(labels[learn]) == 0 for learn, _ in splits):
         raise UserError(
-            f"dataset {dataset}: one group holds nearly all of a class, so no blind baseline can "
-            "learn without it; cut the texts into more groups, or leave baselines out"
+            f"dataset {dataset}: one group holds nearly all of a class, so no classifier can learn "
+            "without it; cut the texts into more groups, or leave baselines and ensembles out"
         )
     return splits
 

@@ -2,7 +2,8 @@
 
 Each window of the corpus stands here, once for each time that it is trained, or once after the
 end. Steps count from 0: a checkpoint at step N has seen exactly the rows with ``step < N``. The
-training ends where the rows with exposures end; those behind it are never trained.
+training ends where the rows with exposures end; those behind it are never trained. This holds for
+the orders of control models too: what an OUT model or a twin saw stands in its own file.
 """
 
 import pyarrow as pa

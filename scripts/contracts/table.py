@@ -23,7 +23,7 @@ class Contract:
 
     `required` columns stand in every file, `optional` ones where they are known; `others` is the
     type of any further column (one per setting), None where there may be none. The columns in
-    `aligned` are lists of one common length in each row.
+    `aligned`, and optional ones beside them, are lists of one common length in each row.
     """
 
     kind: str
@@ -33,9 +33,17 @@ class Contract:
     key: tuple[str, ...] = ("text_id",)
     aligned: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """All columns that a file may have, in their order."""
+        return [*self.required.names, *self.optional.names]
+
+    def _known(self) -> dict[str, pa.Field]:
+        return {field.name: field for schema in (self.required, self.optional) for field in schema}
+
     def check(self, table: pa.Table) -> None:
         """Raise ValueError where `table` breaks the contract: a bug in a step, not in user data."""
-        known = {field.name: field for schema in (self.required, self.optional) for field in schema}
+        known = self._known()
         missing = set(self.required.names) - set(table.column_names)
         if missing:
             raise ValueError(f"{self.kind}: columns missing: {sorted(missing)}")
@@ -49,13 +57,18 @@ class Contract:
         key = [name for name in self.key if name in table.column_names]
         if key and table.num_rows != table.select(key).group_by(key).aggregate([]).num_rows:
             raise ValueError(f"{self.kind}: {key} is not unique")
-        lengths = [pc.list_value_length(table[name]) for name in self.aligned]
+        beside = [name for name in self.optional.names if name in table.column_names]
+        aligned = [*self.aligned, *beside] if self.aligned else []
+        lengths = [pc.list_value_length(table[name]) for name in aligned]
         if any(length != lengths[0] for length in lengths[1:]):
-            raise ValueError(f"{self.kind}: {self.aligned} differ in length")
+            raise ValueError(f"{self.kind}: {aligned} differ in length")
 
     def write(self, path: Path, table: pa.Table, provenance: Mapping[str, object]) -> None:
         """Write `table` to `path` with `provenance` (JSON values) and the release in the footer."""
         self.check(table)
+        known = self._known()
+        # Tables come with any nullability; files of one kind must not differ in theirs.
+        table = table.cast(pa.schema([known.get(field.name, field) for field in table.schema]))
         footer = {"kind": self.kind, "release": release(), **provenance}
         table = table.replace_schema_metadata(
             {PROVENANCE: json.dumps(footer, sort_keys=True, ensure_ascii=False).encode()}

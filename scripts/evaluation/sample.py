@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scripts.errors import UserError
+from scripts.evaluation.classes import check_classes
 
 MANY_GROUPS = 25  # with fewer in a class, t with G - 2 degrees of freedom replaces the normal
 
@@ -51,13 +52,8 @@ def make_sample(labels: np.ndarray, groups: np.ndarray, dataset: str) -> Sample:
 
     Raises UserError where a class has too few texts or groups to say how sure a result is.
     """
+    check_classes(int(labels.sum()), int((~labels).sum()), dataset)
     for label, name in ((True, "members"), (False, "non-members")):
-        count = int((labels == label).sum())
-        if count < 2:
-            raise UserError(
-                f"dataset {dataset}: {count} {name} with a label; metrics need two or more "
-                "members (label 1) and two or more non-members (label 0)"
-            )
         if len(np.unique(groups[labels == label])) < 2:
             raise UserError(
                 f"dataset {dataset}: all {name} share one group, so nothing says how much groups "

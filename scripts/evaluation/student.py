@@ -24,3 +24,12 @@ def two_sided(degrees: float, statistic: float) -> float:
     from scipy.special import stdtr
 
     return float(2 * stdtr(degrees, -abs(statistic)))
+
+
+def upper(degrees: float, statistic: float) -> float:
+    """P(t >= statistic), precise in the far tail too."""
+    if isinf(degrees):
+        return erfc(statistic / sqrt(2)) / 2
+    from scipy.special import stdtr
+
+    return float(stdtr(degrees, -statistic))

@@ -31,7 +31,7 @@ class Engine:
     def run(
         self, plan: Plan, parts: Parts, done: Callable[[int, int, bool], None], first: int = 0
     ) -> np.ndarray:
-        """Statistics [5, tokens] by flat position; positions that are not scored hold NaN.
+        """Statistics [5 or 7, tokens] by flat position; those that are not scored hold NaN.
 
         Part k of the plan is kept as number `first + k` of `parts`. `done(items, tokens, resumed)`
         is told what has been read, now or by an earlier run.
@@ -39,7 +39,7 @@ class Engine:
         self._head = self.backbone.head()
         self._plan, self._reader, self._prefix = plan, self.backbone, None
         work = plan.work
-        result = np.full((5, len(work.ids)), np.nan, np.float32)
+        result = np.full((self.scorer.columns, len(work.ids)), np.nan, np.float32)
         for number, part in enumerate(plan.parts, first):
             if parts.has(number):
                 done(len(part.items), int((work.stop - work.first)[part.items].sum()), True)
@@ -50,7 +50,7 @@ class Engine:
 
     @torch.inference_mode()
     def _part(self, work: Work, part: Part, done) -> np.ndarray:
-        """Statistics [5, n] of the scored tokens of `part`, in its order."""
+        """Statistics [5 or 7, n] of the scored tokens of `part`, in its order."""
         self._read_behind(part.prefix)
         targets = torch.from_numpy(work.ids[_scored(work, part.items)]).to(self.scorer.device)
         columns, waiting, scored = [], [], 0

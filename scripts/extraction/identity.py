@@ -11,8 +11,10 @@ import transformers
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def digest(model: list[Path], texts: Path, facts: Mapping[str, object]) -> str:
+def digest(model: list[Path], texts: Path, facts: Mapping[str, object], step: Path) -> str:
     """A hex digest of the weights, the texts, `facts` (JSON values), the code and its libraries.
+
+    The code is that of the file `step` and of the folders that every pass is made of.
 
     Weights count by name, size and time, not content: reading 24 GB to hash them would cost more
     than a part.
@@ -21,15 +23,15 @@ def digest(model: list[Path], texts: Path, facts: Mapping[str, object]) -> str:
         "model": [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in model],
         "texts": _sha256(texts),
         "facts": dict(facts),
-        "code": {str(path.relative_to(ROOT)): _sha256(path) for path in _code()},
+        "code": {str(path.relative_to(ROOT)): _sha256(path) for path in _code(step)},
         "versions": [torch.__version__, transformers.__version__],
     }
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
-def _code() -> list[Path]:
+def _code(step: Path) -> list[Path]:
     folders = (ROOT / "extraction", ROOT / "models")
-    return sorted([ROOT / "tokens.py", *(p for folder in folders for p in folder.glob("*.py"))])
+    return sorted([step.resolve(), *(p for folder in folders for p in folder.glob("*.py"))])
 
 
 def _sha256(path: Path) -> str:

@@ -2,14 +2,11 @@
 
 import copy
 import inspect
-from collections.abc import Sequence
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 from transformers.cache_utils import DynamicCache, DynamicLayer
 
-from scripts.errors import UserError
 from scripts.models.transformers import Backbone
 
 
@@ -58,35 +55,3 @@ def _shared(layer: DynamicLayer, rows: int) -> DynamicLayer:
 
     shared.update = update
     return shared
-
-
-def fit_prefixes(
-    tokenizer: Tokenizer,
-    shots: Sequence[Sequence[str]],
-    lengths: np.ndarray,
-    context: int | None,
-) -> tuple[list[np.ndarray], np.ndarray]:
-    """The distinct prefixes and, for each text, which one it is read behind.
-
-    A prefix is a text's shots joined, with the special tokens that the tokenizer puts in front.
-    Where prefix and text exceed the context, whole shots go, the first ones first.
-    """
-    encoded: dict[tuple[str, ...], np.ndarray] = {}
-    number: dict[tuple[str, ...], int] = {}
-    of_text = np.zeros(len(shots), np.int64)
-    for row, (own, length) in enumerate(zip(shots, lengths.tolist(), strict=True)):
-        for dropped in range(len(own)):
-            kept = tuple(own[dropped:])
-            if kept not in encoded:
-                ids = tokenizer.encode("".join(kept)).ids
-                encoded[kept] = np.asarray(ids, np.int64)
-            # The text's last token is predicted but never read.
-            if context is None or len(encoded[kept]) + length - 1 <= context:
-                break
-        else:
-            raise UserError(
-                f"row {row}: its {length} tokens leave no room for one shot of its prefix in a "
-                f"context of {context}; cut the texts (overflow: {{truncate: tokens}})"
-            )
-        of_text[row] = number.setdefault(kept, len(number))
-    return [encoded[kept] for kept in number], of_text

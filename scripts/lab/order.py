@@ -5,6 +5,10 @@ uniform permutation of the windows that can be trained is cut into the strata (s
 and the rest. A second one mixes all repetitions into one stream, a third orders what comes after
 the end. So the windows of all strata and the untrained ones of the same dates are exchangeable: any
 two of them could as well have had each other's role, and nothing but the training tells them apart.
+
+Two kinds of orders depend on another one and on a dataset that was cut from it, for control models:
+`outside` draws from the windows that neither knows, `exchange` swaps the dataset's members and
+non-members (scripts/lab/exchange.py).
 """
 
 from collections.abc import Sequence
@@ -17,6 +21,7 @@ from scripts.contracts.orders import ORDER
 from scripts.contracts.texts import TEXTS
 from scripts.errors import UserError
 from scripts.lab.dates import within
+from scripts.lab.exchange import exchanged, partners, places
 from scripts.seeds import generator
 
 
@@ -48,12 +53,38 @@ def draw(
 
 
 def main() -> None:
-    """Step: settings `seed`, `order` (its name) and its entry in config/lab.yaml."""
-    args = arguments(__doc__, ["corpus", "order"])
+    """Step: settings `seed`, `order` (its name) and its entry in config/lab.yaml.
+
+    For an order that depends on another one, `--base` is that order and `--pool` the files of the
+    dataset: texts and rows aside.
+    """
+    args = arguments(__doc__, ["corpus", "order"], ["base", "pool"])
     settings = args.settings
+    corpus = TEXTS.read(args.corpus, ["text_id", "date"])
+    rng = generator(settings["seed"], "order", settings["order"])
+    if not args.base:
+        table = _drawn(settings, corpus, np.zeros(len(corpus), dtype=bool), rng)
+    else:
+        base = ORDER.read(args.base[0])
+        exposures = np.zeros(len(corpus), dtype=np.int32)
+        exposures[base["row"].to_numpy()] = base["exposures"].to_numpy()
+        judged, aside = (places(corpus, path) for path in args.pool)
+        if "exchange" in settings:
+            table = exchanged(base, *partners(exposures, judged, aside, rng))
+        else:
+            known = exposures > 0
+            known[np.concatenate([judged, aside])] = True
+            table = _drawn(settings, corpus, known, rng)
+    ORDER.write(args.order, table, {"settings": settings, "windows": len(corpus)})
+
+
+def _drawn(
+    settings: dict, corpus: pa.Table, known: np.ndarray, rng: np.random.Generator
+) -> pa.Table:
+    """The order of an entry in config/lab.yaml; windows that are `known` cannot be trained."""
     name = settings["order"]
-    dates = TEXTS.read(args.corpus, ["date"])["date"].to_numpy().astype(str)
-    eligible = within(dates, settings.get("where", {}))
+    dates = corpus["date"].to_numpy().astype(str)
+    eligible = within(dates, settings.get("where", {})) & ~known
     exposures = [stratum["exposures"] for stratum in settings["seen"]]
     windows = [stratum["windows"] for stratum in settings["seen"]]
     if np.dot(exposures, windows) != settings["steps"] * settings["batch"]:
@@ -67,9 +98,7 @@ def main() -> None:
             f"config/lab.yaml, orders.{name}: `seen` takes {sum(windows)} windows, but only "
             f"{eligible.sum()} can be trained; lower its numbers"
         )
-    rng = generator(settings["seed"], "order", name)
-    table = draw(eligible, exposures, windows, settings["batch"], rng)
-    ORDER.write(args.order, table, {"settings": settings, "windows": len(dates)})
+    return draw(eligible, exposures, windows, settings["batch"], rng)
 
 
 if __name__ == "__main__":

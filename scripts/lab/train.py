@@ -105,7 +105,8 @@ def train(
 def main() -> None:
     """Step: settings `seed`, `training` (its name) and its entry in config/lab.yaml.
 
-    `--models` are the folders of the checkpoints, in the order of `checkpoints`.
+    `--models` are the folders of the checkpoints, in the order of `checkpoints`. `initial` names
+    another training whose initial weights this one has.
     """
     args = arguments(__doc__, ["corpus", "order", "tokenizer"], ["models"])
     settings = args.settings
@@ -127,7 +128,7 @@ def main() -> None:
         settings["heads"],
         vocab_size=len(json.loads(tokenizer.read_text())["model"]["vocab"]),
         window=batches.shape[-1],
-        seed=derive(settings["seed"], "training", name),
+        seed=derive(settings["seed"], "training", settings.get("initial", name)),
     )
     inputs = {"corpus": args.corpus, "order": args.order, "tokenizer": tokenizer}
     record = identity(settings, inputs, args.threads)
@@ -142,7 +143,7 @@ def main() -> None:
             with replacing(target) as temporary:
                 shutil.copytree(folder / f"step{step}", temporary)
         # Before the rest: a folder half removed by a kill must not look as if it could go on.
-        (folder / STATE).unlink()
+        (folder / STATE).unlink(missing_ok=True)  # there is none without a step
 
 
 def _sha256(path: Path) -> str:

@@ -11,7 +11,8 @@ class Head:
 
     `weight` is [vocabulary, width] or None where the "hidden" rows are the model's own logits
     already (an architecture whose head we do not know). Rows of a padded vocabulary stay: the
-    model's softmax runs over them too.
+    model's softmax runs over them too. `columns` are the entries of the vocabulary that are wanted,
+    a slice or their numbers.
     """
 
     weight: torch.Tensor | None
@@ -19,21 +20,17 @@ class Head:
     scale: float = 1.0
     cap: float | None = None
 
-    def project(self, hidden: torch.Tensor, out: torch.Tensor) -> None:
-        """Write the raw logits of `hidden` [n, width] to `out` [n, vocabulary], fp32."""
+    def write(self, hidden: torch.Tensor, columns: slice | torch.Tensor, out: torch.Tensor) -> None:
+        """Write the logits of `hidden` [n, width] in `columns` to `out` [n, columns], fp32."""
         if self.weight is None:
-            out.copy_(hidden)
+            out.copy_(hidden[:, columns])
         elif self.weight.dtype == torch.float32:
-            torch.mm(hidden.float(), self.weight.T, out=out)
+            torch.mm(hidden.float(), self.weight[columns].T, out=out)
         else:  # 16-bit operands, fp32 accumulation and result: CUDA only
-            torch.mm(hidden, self.weight.T, out_dtype=torch.float32, out=out)
-
-    def finish_(self, logits: torch.Tensor) -> torch.Tensor:
-        """Apply bias, scale and soft-cap to raw logits in place: cheap while they are in cache."""
+            torch.mm(hidden, self.weight[columns].T, out_dtype=torch.float32, out=out)
         if self.bias is not None:
-            logits.add_(self.bias)
+            out.add_(self.bias[columns])
         if self.scale != 1.0:
-            logits.mul_(self.scale)
+            out.mul_(self.scale)
         if self.cap is not None:
-            logits.div_(self.cap).tanh_().mul_(self.cap)
-        return logits
+            out.div_(self.cap).tanh_().mul_(self.cap)

@@ -1,4 +1,7 @@
-"""Causal language models in a local Hugging Face folder: safetensors weights, no remote code."""
+"""Causal language models in a local Hugging Face folder: safetensors weights, no remote code.
+
+A folder of scripts/models/gguf.py names a GGUF file in their place; its weights are dequantised.
+"""
 
 import json
 from collections.abc import Callable
@@ -43,6 +46,9 @@ ARCHITECTURES = {
 }
 
 
+HEADS = ("CausalLM", "LMHeadModel")
+
+
 @dataclass(frozen=True)
 class Backbone:
     """A loaded model: ids in, hidden states out, and the head that makes logits of them."""
@@ -66,6 +72,11 @@ class Backbone:
     def learned_positions(self) -> bool:
         """Whether nothing beyond the context can be read at all."""
         return self.architecture is None or self.architecture.learned_positions
+
+    @property
+    def head_device(self) -> torch.device:
+        """Where logits are made: the last device, where a model is spread over several."""
+        return self.device if self.own_logits else self.model.get_output_embeddings().weight.device
 
     @property
     def vocabulary(self) -> int:
@@ -115,12 +126,23 @@ class Backbone:
         return self.model.base_model(input_ids=ids, use_cache=False).last_hidden_state
 
 
-def load(folder: Path, dtype: str, device: torch.device, log: Callable[[str], None]) -> Backbone:
-    """Load the model in `folder`. `dtype` auto: fp32 on a CPU, as published on a GPU."""
-    config = _config(folder)
+def load(
+    folder: Path,
+    dtype: str,
+    device: torch.device,
+    log: Callable[[str], None],
+    trusted: bool = False,
+) -> Backbone:
+    """Load the model in `folder`. `dtype` auto: fp32 on a CPU, as published on a GPU.
+
+    Where it is `trusted`, the folder's own code is run for an architecture that is not known.
+    """
+    config = _config(folder, trusted)
     name = (config.architectures or ["an unnamed architecture"])[0]
     cls = getattr(transformers, name, None)
-    if cls is None or config.is_encoder_decoder or not name.endswith(("CausalLM", "LMHeadModel")):
+    if cls is None and trusted:
+        cls = transformers.AutoModelForCausalLM
+    elif cls is None or config.is_encoder_decoder or not name.endswith(HEADS):
         raise UserError(
             f"{folder / 'config.json'}: {name} is not a causal language model that transformers "
             f"{transformers.__version__} knows; supported: {', '.join(ARCHITECTURES)}"
@@ -137,7 +159,9 @@ def load(folder: Path, dtype: str, device: torch.device, log: Callable[[str], No
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a model folder."""
+    """The safetensors files of a model folder, or its one GGUF file."""
+    if (packed := _gguf_file(folder)) is not None:
+        return [packed]
     index = folder / "model.safetensors.index.json"
     if index.exists():
         names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
@@ -152,12 +176,17 @@ def weight_files(folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def _config(folder: Path):
+def _gguf_file(folder: Path) -> Path | None:
+    record = folder / "gguf.json"
+    return Path(json.loads(record.read_bytes())["file"]) if record.exists() else None
+
+
+def _config(folder: Path, trusted: bool):
     if not (folder / "config.json").exists():
         raise UserError(f"{folder} has no config.json: it is not a model folder; fetch it again")
     try:
         return transformers.AutoConfig.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
+            folder, local_files_only=True, trust_remote_code=trusted
         )
     except (ValueError, OSError, KeyError) as error:
         raise UserError(
@@ -167,7 +196,8 @@ def _config(folder: Path):
 
 
 def _weights(cls, folder: Path, config, dtype: str, device: torch.device):
-    for path in weight_files(folder):
+    packed = _gguf_file(folder)
+    for path in [] if packed else weight_files(folder):
         try:
             with safe_open(path, "pt"):
                 pass
@@ -175,17 +205,28 @@ def _weights(cls, folder: Path, config, dtype: str, device: torch.device):
             raise UserError(f"{path} is damaged ({error}); fetch it again") from error
     options = {"dtype": getattr(torch, dtype, None)}
     if dtype in ("int8", "nf4"):
+        if packed:
+            raise UserError(f"{packed} is quantised already; choose another dtype than {dtype}")
         options = _quantized(dtype, device)
     elif options["dtype"] not in (torch.float32, torch.bfloat16, torch.float16):
         raise UserError(
             f"dtype {dtype!r} is unknown; choose auto, float32, bfloat16, float16, int8 or nf4"
         )
+    if cls is transformers.AutoModelForCausalLM:
+        options["trust_remote_code"] = True
+    spread = device.type == "cuda" and not packed and too_large(folder, dtype, config, device)
+    if spread:
+        options |= {"device_map": "auto"}
+    if packed:
+        options["gguf_file"] = packed.name
+        options["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    else:
+        options["use_safetensors"] = True
     transformers.utils.logging.disable_progress_bar()
     model, info = cls.from_pretrained(
-        folder,
+        packed.parent if packed else folder,
         config=config,
         local_files_only=True,
-        use_safetensors=True,
         output_loading_info=True,
         **options,
     )
@@ -195,9 +236,27 @@ def _weights(cls, folder: Path, config, dtype: str, device: torch.device):
             f"{folder}: the weights lack {len(lost)} tensors of {cls.__name__}, e.g. {lost[0]}; "
             "fetch the model again"
         )
-    if dtype not in ("int8", "nf4"):
+    if dtype not in ("int8", "nf4") and not spread:
         model.to(device)
     return model.eval().requires_grad_(False)
+
+
+def too_large(folder: Path, dtype: str, config, device: torch.device) -> bool:
+    """Whether the weights take more than 85 % of a device, so that they need several.
+
+    One model over several devices is a pipeline in which one works at a time: for nothing else.
+    """
+    bits = {"int8": 8, "nf4": 4, "float32": 32}.get(dtype, 16)
+    published = 32 if (config.dtype or torch.float32) == torch.float32 else 16
+    size = sum(path.stat().st_size for path in weight_files(folder)) * bits / published
+    if size <= 0.85 * torch.cuda.get_device_properties(device).total_memory:
+        return False
+    if not transformers.utils.is_accelerate_available():
+        raise UserError(
+            f"{folder} needs {size / 2**30:.0f} GiB, more than {device} has: to spread it over "
+            "all devices, pip install accelerate; or choose dtype int8 or nf4"
+        )
+    return True
 
 
 def _quantized(dtype: str, device: torch.device) -> dict:

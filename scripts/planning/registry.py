@@ -4,7 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scripts.errors import UserError
+from scripts.planning.access import check_endpoint
+from scripts.planning.benchmarks import PUBLISHED, check_hub
 from scripts.planning.config import check, load, nearest, read
+from scripts.planning.families import DRAWN, check_drawn, check_family
 from scripts.planning.settings import expand
 
 
@@ -18,6 +21,13 @@ class Registry:
     datasets: dict[str, dict] = field(default_factory=dict)
     attacks: dict[str, dict] = field(default_factory=dict)
     baselines: dict[str, dict] = field(default_factory=dict)
+    families: dict[str, dict] = field(default_factory=dict)
+    views: dict[str, dict] = field(default_factory=dict)
+    # What studies bring along beyond attacks: scripts/planning/deciding.py.
+    ensembles: dict[str, dict] = field(default_factory=dict)
+    transfers: dict[str, dict] = field(default_factory=dict)
+    inferences: dict[str, dict] = field(default_factory=dict)
+    comparisons: dict[str, dict] = field(default_factory=dict)
     schema: Path = Path("config/schema.yaml")
 
     def pool(self, dataset: str) -> str:
@@ -27,8 +37,17 @@ class Registry:
         return dataset
 
     def settings(self, attack: str) -> dict[str, dict]:
-        """Setting names (columns of scores) of an attack, with their parameters."""
+        """Setting names (columns of scores) of an attack, with their parameters.
+
+        An ensemble has one setting, called like itself.
+        """
+        if attack in self.ensembles:
+            return {attack: {}}
         return expand(attack, self.attacks[attack]["settings"])
+
+    def attacks_of(self, name: str) -> list[str]:
+        """The attacks whose scores `name` needs: an attack is its own, an ensemble has several."""
+        return self.ensembles[name]["attacks"] if name in self.ensembles else [name]
 
     def baselines_of(self, dataset: str) -> dict[str, list[str]]:
         """The blind baselines that judge a dataset, with their classifiers."""
@@ -38,9 +57,18 @@ class Registry:
             name: entry.get("classifiers", self.baselines[name]["classifiers"]) for name in names
         }
 
+    def reference(self, model: str, role: str) -> str:
+        """The model that has this role for `model`; UserError where its entry names none."""
+        references = self.models[model]["references"]
+        if role not in references:
+            hint = nearest(role, references) if references else "; it has none"
+            raise UserError(f"model {model}: no reference '{role}'{hint}")
+        return references[role]
+
     def title(self, kind: str, name: str) -> str:
-        """How tables call a model, dataset, attack or baseline."""
-        return getattr(self, kind)[name]["title"]
+        """How tables call a model, dataset, attack (or ensemble) or baseline."""
+        entries = self.ensembles if name in self.ensembles else getattr(self, kind)
+        return entries[name]["title"]
 
     def add_models(self, entries: dict[str, dict], where: str, prefix: str = "") -> None:
         """Check model entries and put them in; `where` names their file in errors."""
@@ -56,7 +84,21 @@ class Registry:
                 steps = trainings[entry["training"]]["checkpoints"]
                 if entry["step"] not in steps:
                     raise UserError(f"{at}.step: {entry['step']} is no checkpoint; valid: {steps}")
+            if entry["source"] == "endpoint":
+                check_endpoint(entry, at)
             self.models[prefix + name] = {"title": name, **entry}
+        for name in entries:
+            entry = self.models[prefix + name]
+            entry["references"] = {
+                role: self._model(other, prefix, f"{where}: {name}.references.{role}")
+                for role, other in entry["references"].items()
+            }
+
+    def add_families(self, entries: dict[str, dict], where: str) -> None:
+        """Check entries of published models' training orders and put them in."""
+        check(entries, "families", self.schema, where)
+        for name, entry in entries.items():
+            self.families[name] = check_family(entry, self.schema, f"{where}: {name}")
 
     def add_datasets(self, entries: dict[str, dict], where: str, prefix: str = "") -> None:
         """Check dataset entries and put them in; `where` names their file in errors."""
@@ -64,7 +106,7 @@ class Registry:
         for name, entry in entries.items():
             at = f"{where}: {name}"
             source = entry.get("source", "file")
-            kinds = {"lab": "dataset_lab", "file": "dataset_file"}
+            kinds = {kind: f"dataset_{kind}" for kind in ("lab", "file", "view", "hub", *DRAWN)}
             if "of" not in entry and source not in kinds:
                 raise UserError(f"{at}.source: '{source}' is not valid{nearest(source, kinds)}")
             kind = "dataset_selection" if "of" in entry else kinds[source]
@@ -72,13 +114,22 @@ class Registry:
             if entry.get("source") == "lab" and entry["pool"] not in self.lab["pools"]:
                 wrong = entry["pool"]
                 raise UserError(f"{at}.pool: no '{wrong}'{nearest(wrong, self.lab['pools'])}")
+            if entry.get("source") in DRAWN:
+                entry = check_drawn(entry, self.families, at)
+            if entry.get("source") == "hub":
+                entry = check_hub(entry, self.views, self.schema, at)
+            if entry.get("source") == "view":
+                entry = {**entry, "dataset": self._rewritten_dataset(entry, prefix, entries, at)}
             for wrong in set(entry.get("baselines", [])) - set(self.baselines):
                 raise UserError(f"{at}.baselines: no '{wrong}'{nearest(wrong, self.baselines)}")
+            if "calibration" in entry:
+                at_key = f"{at}.calibration"
+                other = self._dataset(entry["calibration"], prefix, entries, at_key)
+                if other == prefix + name:
+                    raise UserError(f"{at_key}: it names itself; leave it out for one half of it")
+                entry = {**entry, "calibration": other}
             if "of" in entry:
-                known = {**self.datasets, **{prefix + other: None for other in entries}}
-                of = prefix + entry["of"] if prefix + entry["of"] in known else entry["of"]
-                if of not in known:
-                    raise UserError(f"{at}.of: no dataset '{of}'{nearest(of, known)}")
+                of = self._dataset(entry["of"], prefix, entries, f"{at}.of")
                 if ("members" in entry) != ("nonmembers" in entry) or (
                     "members" not in entry and "where" not in entry
                 ):
@@ -95,6 +146,8 @@ class Registry:
         for name, entry in entries.items():
             at = f"{where}: {name}"
             entry = {"module": name, **check(entry, "attack", self.schema, at)}
+            for wrong in [view for view in entry["views"] if view not in self.views]:
+                raise UserError(f"{at}.views: no view '{wrong}'{nearest(wrong, self.views)}")
             if entry["module"] not in modules:
                 wrong = entry["module"]
                 raise UserError(f"{at}: no scripts/attacks/{wrong}.py{nearest(wrong, modules)}")
@@ -110,6 +163,61 @@ class Registry:
         for name, entry in entries.items():
             self.baselines[name] = check(entry, "baseline", self.schema, f"{where}: {name}")
 
+    def add_views(self, entries: dict[str, dict], where: str) -> None:
+        """Check view entries and put them in; `where` names their file in errors."""
+        check(entries, "views", self.schema, where)
+        modules = {path.stem for path in (self.schema.parents[1] / "scripts/views").glob("*.py")}
+        for name, entry in entries.items():
+            at = f"{where}: {name}"
+            entry = {"module": name, **check(entry, "view", self.schema, at)}
+            if self.rewritten(entry) and entry["module"] not in modules:
+                wrong = entry["module"]
+                raise UserError(f"{at}: no scripts/views/{wrong}.py{nearest(wrong, modules)}")
+            self.views[name] = entry
+
+    def rewritten(self, view: dict) -> bool:
+        """Whether an entry of a view stands for other texts, not for another way to read them."""
+        return "perturb" not in view and "vocabulary_moments" not in view
+
+    def published(self, view: str) -> bool:
+        """Whether the texts of a view are those that a dataset's authors made."""
+        return self.views[view]["module"] == PUBLISHED
+
+    def _model(self, name: str, prefix: str, at: str) -> str:
+        if prefix + name in self.models:
+            return prefix + name
+        if name not in self.models:
+            raise UserError(f"{at}: no model '{name}'{nearest(name, self.models)}")
+        return name
+
+    def _dataset(self, name: str, prefix: str, entries: dict[str, dict], at: str) -> str:
+        """The registry's name of a dataset that one of `entries` refers to."""
+        known = {**self.datasets, **{prefix + other: None for other in entries}}
+        found = prefix + name if prefix + name in known else name
+        if found not in known:
+            raise UserError(f"{at}: no dataset '{found}'{nearest(found, known)}")
+        return found
+
+    def _rewritten_dataset(
+        self, entry: dict, prefix: str, entries: dict[str, dict], at: str
+    ) -> str:
+        """The dataset whose rewritten texts an entry with `source: view` stands for."""
+        view = self.views.get(entry["view"])
+        if view is None or not self.rewritten(view):
+            known = [name for name in self.views if self.rewritten(self.views[name])]
+            hint = nearest(entry["view"], known)
+            raise UserError(f"{at}.view: no view '{entry['view']}' that rewrites texts{hint}")
+        name = self._dataset(entry["dataset"], prefix, entries, f"{at}.dataset")
+        other = self.datasets.get(name) or entries[name.removeprefix(prefix)]
+        if "of" in other or other.get("source") == "view":
+            raise UserError(
+                f"{at}.dataset: '{name}' is a part or a view of another; name that one, and select "
+                "a part from this entry"
+            )
+        if self.published(entry["view"]) and entry["view"] not in other.get("rewritings", {}):
+            raise UserError(f"{at}.view: the authors of '{name}' have not published this view")
+        return name
+
     def _refuse_cycle(self, dataset: str, at: str) -> None:
         seen: list[str] = []
         while "of" in self.datasets[dataset]:
@@ -124,10 +232,12 @@ def load_registry(root: Path, overrides: dict) -> Registry:
     folder = root / "config"
     schema = folder / "schema.yaml"
     content = {**load(folder / "config.yaml", "config", schema), **overrides}
-    config = check(content, "config", schema, str(folder / "config.yaml"))
+    where = str(folder / "config.yaml")
+    config = check(content, "config", schema, where)
+    config["generation"] = check(config["generation"], "generation", schema, f"{where}: generation")
     registry = Registry(config, read(folder / "lab.yaml")[config["lab_size"]], schema=schema)
-    # Baselines first: datasets name them.
-    for kind in ("baselines", "models", "datasets", "attacks"):
+    # Baselines, views and families first: datasets and attacks name them.
+    for kind in ("baselines", "views", "families", "models", "datasets", "attacks"):
         path = folder / f"{kind}.yaml"
         getattr(registry, f"add_{kind}")(read(path), str(path))
     for kind in ("attacks", "baselines"):

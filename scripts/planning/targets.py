@@ -11,6 +11,8 @@ from snakemake.cli import parse_args
 
 from scripts.errors import UserError
 from scripts.planning.config import nearest
+from scripts.planning.local import named_files
+from scripts.planning.publishing import everything
 from scripts.planning.registry import Registry
 from scripts.planning.study import Study
 
@@ -19,22 +21,40 @@ TARGETS = frozenset({"all", "texts", "tokens", "scores", "metrics"})
 # Target rules and steps; a study of one of these names could not be asked for.
 RESERVED = (
     TARGETS
+    | {"make_view", "extract_shard", "count_tokens", "take_gradients", "generate"}
+    | {"ask", "describe_gguf"}
+    | {"audit_weights", "fetch_model", "fetch_dataset"}
+    | {"count_exposures", "rebuild_order", "sample_rows", "audit_overlap"}
     | {"lab_tokenizer", "lab_corpus", "lab_order", "load_texts", "select_texts", "tag"}
     | {"extract", "score", "learn_blind", "gate", "evaluate"}
     | {"table", "figure", "sanity", "report"}
+    | {"combine", "cross", "calibrate", "aggregate", "infer", "compare"}
 )
 
 # results/{folder}/… and what stands at each level below it.
 GRID = {
     "texts": ("datasets",),
     "aside": ("datasets",),
+    "datasets": ("datasets",),
     "tags": ("datasets",),
     "models": ("models",),
+    "audits": ("models",),
+    "exposures": ("families",),
+    "overlap": ("datasets",),
     "tokens": ("models", "datasets"),
+    "counts": ("models", "datasets"),
+    "gradients": ("models", "datasets"),
+    "generations": ("models", "datasets"),
     "scores": ("models", "datasets", "attacks"),
     "metrics": ("models", "datasets", "attacks"),
     "blind": ("datasets", "baselines"),
     "gates": ("datasets",),
+    "ensembles": ("models", "datasets", "ensembles"),
+    "transfers": ("models", "transfers"),
+    "calibration": ("models", "datasets", "attacks"),
+    "groups": ("models", "datasets", "attacks"),
+    "inferences": ("models", "datasets", "inferences"),
+    "comparisons": ("models", "datasets", "comparisons"),
     "studies": ("studies",),
 }
 
@@ -45,18 +65,6 @@ def results(config: dict) -> str:
     return "results" if size == "default" else f"results/{size}"
 
 
-def model_files(name: str, folder: str) -> list[str]:
-    """The files of a local model that decide its token statistics, its config.json first."""
-    path = Path(folder)
-    weights = sorted(map(str, path.glob("*.safetensors")))
-    tokenizer = sorted(map(str, path.glob("tokenizer*.json")))
-    if not (path / "config.json").is_file() or not weights:
-        raise UserError(
-            f"model {name}: {folder} needs config.json and *.safetensors; check its `path`"
-        )
-    return [str(path / "config.json"), *weights, *tokenizer]
-
-
 def check_targets(registry: Registry, studies: Mapping[str, Study]) -> None:
     """Raise UserError for a target of the command line with a name that nothing knows.
 
@@ -64,16 +72,18 @@ def check_targets(registry: Registry, studies: Mapping[str, Study]) -> None:
     """
     prefix = results(registry.config) + "/"
     known = {**vars(registry), "studies": studies}
+    known["attacks"] = {**registry.attacks, **registry.ensembles}
     asked = set()
     targets = _targets()
+    names = RESERVED | set(studies) | {f"plan_{study}" for study in studies}
     for target in targets:
-        if "/" not in target and "." not in target and target not in RESERVED | set(studies):
+        if "/" not in target and "." not in target and target not in names:
             raise UserError(f"no target '{target}'{nearest(target, {*TARGETS, *studies})}")
         folder, *parts = target.removeprefix(prefix).split("/")
         kinds = GRID.get(folder, ()) if target.startswith(prefix) else ()
         asked |= {target} & set(studies)
         for kind, part in zip(kinds, parts, strict=False):
-            name = part if part in known[kind] else re.sub(r"\.parquet$", "", part)
+            name = part if part in known[kind] else re.sub(r"\.(parquet|json)$", "", part)
             if name not in known[kind]:
                 one = kind.replace("ies", "ys").removesuffix("s")
                 raise UserError(f"target {target}: no {one} '{name}'{nearest(name, known[kind])}")
@@ -94,13 +104,13 @@ def _check_paths(registry: Registry, study: Study) -> None:
 
     Snakemake would not miss the input of an output that it has.
     """
-    cells = study.cells()
+    cells = everything(registry, study)
     for name in dict.fromkeys(cell.model for cell in cells):
-        if "path" in registry.models[name]:
-            model_files(name, registry.models[name]["path"])
+        named_files(name, registry.models[name])
     for name in dict.fromkeys(registry.pool(cell.dataset) for cell in cells):
         entry = registry.datasets[name]
-        for key in sorted(entry.keys() & {"path", "aside"}):
+        paths = {"path", "aside"} if entry["source"] == "file" else ()
+        for key in sorted(entry.keys() & paths):
             path = Path(entry[key])
             if not path.is_file():
                 what = "is a folder, not a file" if path.is_dir() else "is not there"

@@ -8,27 +8,43 @@ from pathlib import Path
 
 from scripts.cli import ERROR
 from scripts.errors import UserError
+from scripts.planning.access import refuse_lacking
 from scripts.planning.closure import code_hash
 from scripts.planning.config import nearest
-from scripts.planning.publishing import captions, report_settings
+from scripts.planning.local import named_files
+from scripts.planning.pins import planned_pin
+from scripts.planning.publishing import (
+    everything,
+    found,
+    gated,
+    item_settings,
+    report_settings,
+    shown,
+)
 from scripts.planning.registry import Registry, load_registry
 from scripts.planning.study import Study, load_study
-from scripts.planning.targets import RESERVED, check_targets, model_files, results
+from scripts.planning.targets import RESERVED, check_targets, results
 
 __all__ = [
     "UserError",
-    "captions",
     "check_targets",
     "code_hash",
     "content_hash",
+    "everything",
+    "found",
+    "gated",
     "gpus",
+    "item_settings",
     "load",
-    "model_files",
+    "named_files",
+    "planned_pin",
     "prepare",
     "print_error",
     "print_errors",
+    "refuse_lacking",
     "report_settings",
     "results",
+    "shown",
 ]
 
 
@@ -43,7 +59,8 @@ def load(root: Path, overrides: dict) -> tuple[Registry, dict[str, Study]]:
     for path in [*paths, *map(Path, registry.config["studies"])]:
         if path.stem in studies:
             raise UserError(f"{path}: there is a study '{path.stem}' already; rename the file")
-        studies[path.stem] = load_study(path, registry, RESERVED)
+        plans = {f"plan_{study}" for study in studies}
+        studies[path.stem] = load_study(path, registry, RESERVED | plans)
     if registry.config["study"] not in studies:
         wrong = registry.config["study"]
         raise UserError(f"study: no study '{wrong}'{nearest(wrong, studies)}")

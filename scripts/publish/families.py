@@ -1,4 +1,7 @@
-"""Significance within declared families: one model and one dataset, all settings computed."""
+"""Significance within declared families: one model and one dataset, all settings computed.
+
+Ensembles are a family of their own: they learned on labels, and their p-values are one-sided.
+"""
 
 from collections.abc import Sequence
 
@@ -8,7 +11,7 @@ from scripts.evaluation.multiplicity import holm
 from scripts.publish.rows import Row, family
 
 ALPHA = 0.05
-# What is tested, and the value under the null hypothesis: all three two-sided.
+# What is tested, and the value under the null hypothesis: all three two-sided, but for ensembles.
 TESTS = {"auc": ("p", 0.5), "over_loss": ("over_loss_p", 0.0), "over_blind": ("over_blind_p", 0.0)}
 
 
@@ -21,15 +24,20 @@ def adjusted(rows: Sequence[Row]) -> list[Row]:
     not under `ALPHA`. Holm's correction is made for each test on its own.
     """
     rows = [dict(row) for row in rows]
-    families: dict[tuple[str, str], list[Row]] = {}
+    families: dict[tuple, list[Row]] = {}
     for row in rows:
-        families.setdefault(family(row), []).append(row)
+        families.setdefault((*family(row), learned(row)), []).append(row)
     for members in families.values():
         for row in members:
             row["tried"] = len(members)
         for value, (p, null) in TESTS.items():
             _judge(members, value, p, null)
     return rows
+
+
+def learned(row: Row) -> bool:
+    """Whether a METRICS row is of an ensemble."""
+    return bool(row.get("learned_on"))
 
 
 def _judge(rows: list[Row], value: str, p: str, null: float) -> None:

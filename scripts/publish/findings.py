@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from scripts.publish.families import ALPHA, adjusted
+from scripts.publish.families import ALPHA, adjusted, learned
 from scripts.publish.rows import Row, family, first_of, shifts
 from scripts.publish.sheet import Cell, Column, Line, Sheet
 from scripts.publish.titles import Titles, interval, listed, probability, share
@@ -21,8 +21,11 @@ _COLUMNS = (
 
 
 def headlines(metrics: Sequence[Row], gates: Sequence[Row], titles: Titles) -> list[str]:
-    """The findings in a few sentences, none of which looks at what is merely largest."""
-    rows = adjusted(metrics)
+    """The findings in a few sentences, none of which looks at what is merely largest.
+
+    Ensembles stay out: what they see, they were shown labels of.
+    """
+    rows = adjusted([row for row in metrics if not learned(row)])
     datasets = list(first_of(rows, "dataset"))
     gated = {row["dataset"] for row in gates}
     shifted = [name for name in datasets if name in shifts(gates)]
@@ -81,7 +84,7 @@ def overview(
     metrics: Sequence[Row], gates: Sequence[Row], titles: Titles, notes: Mapping[str, str]
 ) -> Sheet:
     """One line per dataset and model: Loss, and how many settings are significantly above what."""
-    rows = adjusted(metrics)
+    rows = adjusted([row for row in metrics if not learned(row)])
     best = {row["dataset"]: row for row in gates if row["best"]}
     lines = []
     for dataset in first_of(rows, "dataset"):

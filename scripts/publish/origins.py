@@ -7,14 +7,14 @@ from pathlib import Path
 from scripts.contracts.table import provenance
 
 Facts = dict[str, object]
-PASS = ("backend", "dtype", "device", "tokenizer")
+PASS = ("backend", "access", "endpoint", "hub", "gguf", "dtype", "device", "tokenizer")
 
 
 def origins(metrics: Sequence[Path], trainings: Sequence[Path]) -> tuple[dict[str, Facts], ...]:
     """What is known of each model and of each dataset that texts were read for.
 
-    `metrics` are METRICS files, whose footers tell how their scores came about; `trainings` the
-    records that a training leaves in the folder of a model.
+    `metrics` are METRICS or CALIBRATION files, whose footers tell how their scores came about;
+    `trainings` the records that a training leaves in the folder of a model.
     """
     # All attacks on a model and a dataset share one pass.
     one_each = {path.parent: path for path in metrics}

@@ -1,9 +1,38 @@
 """Parts that several tables and the report share: rates, sizes, the remark on a shift."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
 from scripts.evaluation.roc import tpr_display
-from scripts.publish.rows import Row
+from scripts.publish.rows import Row, shifts
 from scripts.publish.sheet import Cell
-from scripts.publish.titles import Titles, interval, share, versus
+from scripts.publish.titles import Titles, interval, listed, share, versus
+
+# Of a dataset: what a table or figure of attacks has to say.
+UNGATED = (
+    "No blind baseline judged it: nothing says how much of what is seen there is a shift between "
+    "the texts."
+)
+
+
+# What an attack needs of a model (`access` of config/attacks.yaml).
+NEEDS = {
+    "top": "the largest log-prob of each token",
+    "distribution": "the distribution over the vocabulary",
+    "gradient": "gradients",
+    "weights": "the weights",
+    "generation": "sampled continuations",
+    "ids": "prompts of token ids",
+}
+
+
+def not_available(lacking: Iterable[Mapping]) -> Iterator[str]:
+    """A note on each model that does not give what some attacks need; nothing stands in for it."""
+    for found in lacking:
+        verb = "need" if len(found["attacks"]) > 1 else "needs"
+        yield (
+            f"Not available on {found['model']}: {listed(found['attacks'])}, which "
+            f"{verb} {NEEDS[found['needs']]}."
+        )
 
 
 def rate(row: Row, fpr: float) -> tuple[Cell, Cell]:
@@ -38,3 +67,16 @@ def remark(best: Row, titles: Titles) -> str:
         f"tells its classes apart (AUC {share(best['auc'])} "
         f"{interval(best['auc_low'], best['auc_high'])}, {versus(best['p_permutation'])})."
     )
+
+
+def caveats(
+    datasets: Iterable[str], gates: Sequence[Row], notes: Mapping[str, str], titles: Titles
+) -> Iterator[str]:
+    """A note on each dataset that has a shift, no gate, or a note of its own."""
+    shifted, gated = shifts(gates), {row["dataset"] for row in gates}
+    for name in dict.fromkeys(datasets):
+        found = [remark(shifted[name], titles)] if name in shifted else []
+        found += [] if name in gated else [UNGATED]
+        found += [notes[name]] if name in notes else []
+        if found:
+            yield f"{titles.dataset(name)}: {' '.join(found)}"

@@ -15,6 +15,7 @@ from scripts.contracts.table import release
 from scripts.publish.findings import headlines, overview
 from scripts.publish.formats import to_html
 from scripts.publish.origins import origins
+from scripts.publish.parts import not_available
 from scripts.publish.resources import stages
 from scripts.publish.rows import ordered, read_gates, read_metrics
 from scripts.publish.titles import Titles, share
@@ -35,20 +36,23 @@ def main() -> None:
     args = arguments(
         __doc__,
         ["benchmarks", "report"],
-        ["tables", "figures", "sanity", "metrics", "gates", "trainings"],
+        ["tables", "figures", "sanity", "metrics", "gates", "calibrations", "trainings"],
     )
     settings = args.settings
     titles = Titles(settings.get("titles", {}))
     order = settings.get("order", {})
     metrics = ordered(read_metrics(args.metrics), order)
     gates = ordered(read_gates(args.gates), order)
-    models, datasets = origins(args.metrics, args.trainings)
+    models, datasets = origins([*args.metrics, *args.calibrations], args.trainings)
     page = render(
         settings,
         tables={path.stem: path.read_text(encoding="utf-8") for path in args.tables},
         figures={path.stem: path.read_text(encoding="utf-8") for path in args.figures},
         checks=[check for path in args.sanity for check in json.loads(path.read_bytes())],
-        headlines=headlines(metrics, gates, titles),
+        headlines=[
+            *headlines(metrics, gates, titles),
+            *not_available(settings.get("lacking", [])),
+        ],
         overview=to_html(overview(metrics, gates, titles, settings.get("notes", {}))),
         models=models,
         datasets=datasets,

@@ -1,6 +1,6 @@
 """The files that a figure may draw from, found by the names in their paths."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +18,9 @@ class Results:
 
     metrics: Sequence[Row]
     gates: Sequence[Row]
-    scores: Sequence[Path] = ()  # …/{model}/{pool}/{attack}.parquet
+    scores: Sequence[Path] = ()  # …/{model}/{pool or dataset}/{attack}.parquet
     texts: Sequence[Path] = ()  # …/{dataset}/{view}.parquet
+    found: Sequence[Path] = ()  # of transfers
 
     def texts_of(self, dataset: str) -> Path:
         """The file of a dataset's texts."""
@@ -28,12 +29,13 @@ class Results:
                 return path
         raise ValueError(f"no texts of {dataset} among {len(self.texts)} files")
 
-    def scores_of(self, model: str, pool: str, attack: str) -> Path:
-        """The file of an attack's scores on the dataset `pool`, which others may be part of."""
+    def scores_of(self, model: str, places: Collection[str], attack: str) -> Path:
+        """The file of an attack's scores on a pool, or of an ensemble's on a dataset: `places`."""
         for path in self.scores:
-            if (path.parent.parent.name, path.parent.name, path.stem) == (model, pool, attack):
+            names = path.parent.parent.name, path.stem
+            if names == (model, attack) and path.parent.name in places:
                 return path
-        raise ValueError(f"no scores of {attack} for {model} on {pool}")
+        raise ValueError(f"no scores of {attack} for {model} on {' or '.join(places)}")
 
     def of_members(self, dataset: str, column: str) -> pa.ChunkedArray:
         """An optional column of the texts for the members of a dataset, where it is known."""

@@ -20,7 +20,8 @@ def read_metrics(paths: Iterable[Path]) -> list[Row]:
 
     Two counts from the footers are added: ``fallback``, the texts whose score an attack's rule for
     the exception decided, and ``truncated``, the texts that the pass cut to the model's context.
-    Both are of all texts that were scored: of the pool, where the dataset is a selection.
+    Both are of all texts that were scored: of the pool, where the dataset is a selection. And
+    ``learned_on``: "out-of-fold" for an ensemble, which learned on labels, empty for an attack.
     """
     rows = []
     for path in paths:
@@ -28,11 +29,22 @@ def read_metrics(paths: Iterable[Path]) -> list[Row]:
         scores = json.loads(table.schema.metadata[PROVENANCE]).get("scores", {})
         fallback = scores.get("fallback", {})
         truncated = scores.get("tokens", {}).get("truncated", 0)
+        learned_on = scores.get("learned_on", "")
         rows += [
-            {**row, "fallback": fallback.get(row["setting"], 0), "truncated": truncated}
+            {
+                **row,
+                "fallback": fallback.get(row["setting"], 0),
+                "truncated": truncated,
+                "learned_on": learned_on,
+            }
             for row in table.to_pylist()
         ]
     return rows
+
+
+def read_only_metrics(metrics: Iterable[Path], found: Iterable[Path]) -> list[Row]:
+    """The rows of a table that is made from metrics alone."""
+    return read_metrics(metrics)
 
 
 def read_gates(paths: Iterable[Path]) -> list[Row]:

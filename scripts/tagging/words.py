@@ -2,10 +2,13 @@
 
 import re
 import string
+from collections.abc import Sequence
 from functools import cache
 from math import log2
 
 from wordfreq import word_frequency
+
+from scripts.tagging.sentences import Word
 
 # What stands between white space, from its first letter or digit to its last.
 WORD = re.compile(r"[^\W_](?:\S*[^\W_])?")
@@ -29,18 +32,18 @@ def entropy(normalised: str, language: str) -> float:
     return -p * log2(p) if p else 0.0
 
 
-def ordered(text: str, start: int, end: int, language: str) -> list[tuple[int, int, int]]:
-    """(start, end, order) of the words in text[start:end], as they stand; order 0 = lowest entropy.
+def words(text: str, start: int, end: int) -> list[Word]:
+    """The words of text[start:end], as they stand; every occurrence counts by itself.
 
-    Every occurrence counts by itself; ties go by position. A word that is at most one character
-    once normalised is no keyword and is left out.
+    A word that is at most one character once normalised is no keyword and is left out.
     """
-    words = []
-    for match in WORD.finditer(text, start, end):
-        normalised = normalise(match.group())
-        if len(normalised) > 1:
-            words.append((entropy(normalised, language), *match.span()))
-    order = [0] * len(words)
-    for rank, i in enumerate(sorted(range(len(words)), key=words.__getitem__)):
-        order[i] = rank
-    return [(*word[1:], rank) for word, rank in zip(words, order, strict=True)]
+    found = (Word(*m.span(), normalise(m.group())) for m in WORD.finditer(text, start, end))
+    return [word for word in found if len(word.normalised) > 1]
+
+
+def ranks(values: Sequence[float]) -> list[int]:
+    """The rank of each value from the lowest, 0, up; ties go by position."""
+    ranked = [0] * len(values)
+    for rank, i in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        ranked[i] = rank
+    return ranked

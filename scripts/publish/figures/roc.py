@@ -58,7 +58,7 @@ def _draw_panel(
         axes.set_axis_off()
         return
     model, dataset = rows[0]["model"], rows[0]["dataset"]
-    pool = settings.get("pools", {}).get(dataset, dataset)
+    places = {dataset, settings.get("pools", {}).get(dataset, dataset)}
     ids, sample = read_sample(results.texts_of(dataset), dataset)
     least = 1 / sample.nonmembers
     axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(1 / sample.members, 1.05))
@@ -67,7 +67,7 @@ def _draw_panel(
     axes.axvspan(least, min(1.0, FEW * least), color="#ececec", zorder=0)
     axes.plot([least, 1], [least, 1], color="#404040", linewidth=0.8, linestyle=(0, (1, 2)))
     for index, row in enumerate(rows):
-        path = results.scores_of(model, pool, row["attack"])
+        path = results.scores_of(model, places, row["attack"])
         scores = read_scores(path, ids, [row["setting"]])[0]
         fpr, tpr, _ = roc_curve(scores, sample.labels)
         style = look(index)

@@ -5,18 +5,27 @@ differences to Loss and to the dataset's best blind baseline. Significance is Ho
 family of all settings of a model and dataset, shown or not.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from scripts.contracts.metrics import FPRS
 from scripts.evaluation.roc import tpr_display
-from scripts.publish.families import ALPHA, adjusted
-from scripts.publish.parts import rate, remark, size
-from scripts.publish.rows import Row, first_of, ordered, shifts, with_settings
+from scripts.publish.families import ALPHA, adjusted, learned
+from scripts.publish.parts import UNGATED, rate, remark, size
+from scripts.publish.rows import (
+    Row,
+    first_of,
+    ordered,
+    read_only_metrics,
+    shifts,
+    with_settings,
+)
 from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
 from scripts.publish.titles import Titles, difference, interval, listed, probability, share
 
+read = read_only_metrics
 MARKS = {"above": " ↑", "below": " ↓", "": ""}
 SHIFT = "‡"
+LEARNED = "†"
 _COLUMNS = (
     Column("Attack", number=False),
     Column("AUC"),
@@ -36,9 +45,9 @@ def build(metrics: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sh
     families; `gates` the gates of the datasets, where there are any.
     """
     titles = Titles(settings.get("titles", {}))
-    shifted = shifts(gates)
+    shifted, gated = shifts(gates), {row["dataset"] for row in gates}
     rows = ordered(adjusted(metrics), settings.get("order", {}))
-    tried = sorted({row["tried"] for row in rows})
+    tried = sorted({row["tried"] for row in rows if not learned(row)})
     rows = with_settings(rows, settings.get("settings"), f"table {settings['name']}")
     leading, about = split_leading(
         rows,
@@ -66,11 +75,12 @@ def build(metrics: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sh
         columns=[*(Column(key, number=False) for key in leading), *_COLUMNS],
         lines=lines,
         notes=[
-            *_reading(tried, len(set(row["setting"] for row in rows))),
-            *_about_datasets(rows, shifted, settings.get("notes", {}), titles),
+            *_reading(tried, len(set(row["setting"] for row in rows if not learned(row)))),
+            *_about_ensembles(rows),
+            *_about_datasets(rows, shifted, gated, settings.get("notes", {}), titles),
             *_counted(rows, titles),
         ],
-        data=[_tidy(row, shifted) for row in rows],
+        data=[_tidy(row, shifted, gated) for row in rows],
         leading=len(leading),
     )
 
@@ -78,7 +88,7 @@ def build(metrics: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sh
 def _cells(row: Row, titles: Titles, shifted: bool) -> list[Cell]:
     verdict = row["auc_verdict"]
     cells = [
-        Cell(titles.setting(row)),
+        Cell(titles.setting(row) + (f" {LEARNED}" if learned(row) else "")),
         # On a shifted dataset an AUC away from 0.5 says nothing about membership.
         Cell(share(row["auc"]) + MARKS[verdict], strong=verdict == "above" and not shifted),
         Cell(interval(row["auc_low"], row["auc_high"])),
@@ -98,7 +108,8 @@ def _over(row: Row, what: str) -> Cell:
     if row[what] is None:
         return Cell()
     verdict = row[f"{what}_verdict"]
-    text = f"{difference(row[what])} ({row[f'{what}_se']:.3f}){MARKS[verdict]}"
+    error = "" if learned(row) else f" ({row[f'{what}_se']:.3f})"
+    text = f"{difference(row[what])}{error}{MARKS[verdict]}"
     return Cell(text, strong=verdict == "above")
 
 
@@ -119,9 +130,22 @@ def _reading(tried: list[int], shown: int) -> list[str]:
     ]
 
 
+def _about_ensembles(rows: Sequence[Row]) -> Iterator[str]:
+    found = [row for row in rows if learned(row)]
+    if found:
+        yield (
+            f"{LEARNED} A classifier of scores that learned on labels of the same dataset, out of "
+            "fold by group: it needs labelled texts of the same source. Its p is one-sided, by "
+            "permuting labels (groups, where they are nested) and learning again, and adjusted "
+            f"over the {max(row['tried'] for row in found)} ensembles; the interval of an "
+            "out-of-fold AUC is too short, and its differences are not tested."
+        )
+
+
 def _about_datasets(
     rows: Sequence[Row],
     shifted: Mapping[str, Row],
+    gated: Collection[str],
     notes: Mapping[str, str],
     titles: Titles,
 ) -> list[str]:
@@ -130,6 +154,8 @@ def _about_datasets(
         parts = [f"{titles.dataset(name)}: {size(first)}."]
         if name in shifted:
             parts.append(f"{SHIFT} {remark(shifted[name], titles)}")
+        elif name not in gated:
+            parts.append(UNGATED)
         found.append(" ".join([*parts, *filter(None, [notes.get(name)])]))
     return found
 
@@ -161,8 +187,9 @@ def _counts(rows: Sequence[Row], column: str, of: Callable[[Row], str]) -> str:
     )
 
 
-def _tidy(row: Row, shifted: Mapping[str, Row]) -> Row:
-    tidy = {**row, "shift": row["dataset"] in shifted}
+def _tidy(row: Row, shifted: Mapping[str, Row], gated: Collection[str]) -> Row:
+    known = row["dataset"] in gated
+    tidy = {**row, "shift": row["dataset"] in shifted if known else None}
     for fpr in FPRS:
         if tpr_display(row["nonmembers"], fpr) == "blank":
             at = f"tpr_at_{fpr:g}"

@@ -6,10 +6,11 @@ One row for each baseline of a dataset, with the classifier that inner cross-val
 from collections.abc import Iterator, Mapping, Sequence
 
 from scripts.publish.parts import rate, size
-from scripts.publish.rows import Row, first_of, ordered
+from scripts.publish.rows import Row, first_of, ordered, read_only_metrics
 from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
 from scripts.publish.titles import CLASSIFIERS, Titles, interval, probability, share
 
+read = read_only_metrics
 FPR = 0.01
 _COLUMNS = (
     Column("Blind baseline", number=False),

@@ -1,0 +1,1 @@
+"""The Hugging Face hub: pins, downloads that are checked, audits, and what they cost."""

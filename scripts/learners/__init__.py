@@ -1,0 +1,1 @@
+"""Classifiers on scores of attacks: one module each, ``pipeline(seed)``."""
