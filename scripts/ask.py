@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -30,7 +30,14 @@ from scripts.extraction.planning import Plan, plan
 from scripts.extraction.prompts import Prompt, Surfaces, prompts, whole_words
 from scripts.extraction.rows import token_rows
 from scripts.extraction.shots import Fitted, fitted_prefixes
-from scripts.models.endpoint import GENERATED, Endpoint, checked
+from scripts.extraction.trial import trials, try_out
+from scripts.models.endpoint import (
+    GENERATED,
+    Answer,
+    Endpoint,
+    largest_log_probs,
+    log_probs,
+)
 from scripts.progress import bar
 from scripts.resumable import resumable
 
@@ -115,7 +122,7 @@ def _statistics(
 ) -> np.ndarray:
     """Statistics [1 or 2, tokens] by flat position; those that are not scored hold NaN."""
     asked = prompts(planned)
-    rows = 2 if settings["top"] else 1
+    kinds = (log_probs, largest_log_probs) if settings["top"] else (log_probs,)
     sending = {
         number: _as_text(prompt, inputs, planned) if settings["prompt"] == "text" else prompt.ids
         for number, prompt in enumerate(asked)
@@ -128,25 +135,36 @@ def _statistics(
     )
     surfaces = Surfaces(inputs.tokenizer)
 
+    def read(sent: Sequence[int] | str, ids: list[int], named: bool = True) -> Answer:
+        answer = endpoint.ask(sent, named)
+        try:
+            log_probs(answer, len(ids))
+            surfaces.refuse_others(answer.tokens, ids)
+        except UserError as error:
+            raise UserError(f"{endpoint.url}: {error}") from None
+        return answer
+
     def one(number: int) -> tuple[int, list[list[float]]]:
         prompt = asked[number]
-        answer = endpoint.ask(sending[number])
         try:
-            found = checked(answer, len(prompt.ids), settings["top"])
-            surfaces.refuse_others(answer.tokens, prompt.ids.tolist())
+            answer = read(sending[number], prompt.ids.tolist(), named=False)
+            found = [kind(answer, len(prompt.ids)) for kind in kinds]
         except UserError as error:
             name = inputs.texts["text_id"][prompt.text].as_py()
-            raise UserError(f"{endpoint.url}, text {name}: {error}") from None
+            raise UserError(f"text {name}: {error}") from None
         return number, [row[prompt.skip - 1 :] for row in found]
 
     with bar(what=settings["view"], unit="tok", total=tokens, seconds=30) as progress:
         try:
+            if sending:
+                first, as_text = asked[min(sending)].ids.tolist(), settings["prompt"] == "text"
+                try_out(read, trials(inputs.tokenizer, first, as_text), endpoint.url)
             for number, found in _concurrently(one, list(sending), server["concurrency"]):
                 answers.keep(number, found)
                 progress.update(len(asked[number].ids))
         finally:
             endpoint.stop()
-    statistics = np.full((rows, len(planned.encoded.ids)), np.nan, np.float32)
+    statistics = np.full((len(kinds), len(planned.encoded.ids)), np.nan, np.float32)
     for number, prompt in enumerate(asked):
         values = np.asarray(answers.found[number], np.float32)
         statistics[:, prompt.first : prompt.first + values.shape[1]] = values
@@ -197,7 +215,7 @@ def _as_text(prompt: Prompt, inputs: Inputs, planned: Plan) -> str:
 def _digest(texts: Path, facts: Mapping) -> str:
     """What decides the answers; the server's address does not."""
     state = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    for path in (texts, Path(__file__), Path(checked.__code__.co_filename)):
+    for path in (texts, Path(__file__), Path(log_probs.__code__.co_filename)):
         state.update(hashlib.sha256(path.read_bytes()).digest())
     return state.hexdigest()
 

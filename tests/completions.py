@@ -6,6 +6,7 @@ prompt and one generated token, each with its log-prob (the first has none) and 
     with Completions(folder) as server:
         server.url                  what the entry's `url` must be
         server.prompts              each prompt that was answered, as token ids, in order
+        server.trials               likewise, where tokens were asked for by name
         server.faults.append(…)     a function of the handler (its `prompt` is what was asked);
                                     True: it has answered, or hung up
         server.stop(), .start()     on the same port: a server that dies and comes back
@@ -34,8 +35,12 @@ class Completions:
     context: int | None = None  # max_model_len, where it is told
     takes_ids: bool = True
     tell_top: bool = True
+    strict: bool = False  # refuse keys that OpenAI does not have
+    by_number: bool = True  # vLLM's return_tokens_as_token_ids
     generated_only: bool = False
+    shifted: bool = False  # each token with the distribution behind it, as llama-cpp-python
     prompts: list[tuple[int, ...]] = field(default_factory=list)
+    trials: list[tuple[int, ...]] = field(default_factory=list)
     authorizations: list[str | None] = field(default_factory=list)
     faults: list[Callable] = field(default_factory=list)
 
@@ -67,19 +72,21 @@ class Completions:
         self.server.shutdown()
         self.server.server_close()
 
-    def complete(self, ids: list[int]) -> dict:
-        """What the server says of a prompt."""
+    def complete(self, ids: list[int], numbered: bool = False) -> dict:
+        """What the server says of a prompt; `numbered`: tokens by number."""
         with self.lock, torch.inference_mode():
             logp = self.model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
         shown = [*ids, int(logp[-1].argmax())]
+        if self.shifted:
+            logp = torch.cat([logp[1:], logp[-1:]])
         own = [None, *(float(logp[i, token]) for i, token in enumerate(shown[1:]))]
-        names = [self.tokenizer.decode([token], skip_special_tokens=False) for token in shown]
+        names = [self._name(token, numbered) for token in shown]
         tops = [None]
         for i, token in enumerate(shown[1:]):
             best = int(logp[i].argmax())
             # As vLLM does: the largest, and the token itself where it is another.
             pairs = {best: float(logp[i, best]), token: own[i + 1]}
-            tops.append({f"{names[i + 1]}#{key}": value for key, value in pairs.items()})
+            tops.append({self._name(key, numbered): value for key, value in pairs.items()})
         kept = slice(-1, None) if self.generated_only else slice(None)
         return {
             "object": "text_completion",
@@ -99,6 +106,11 @@ class Completions:
             ],
             "usage": {"prompt_tokens": len(ids), "completion_tokens": 1},
         }
+
+    def _name(self, token: int, numbered: bool) -> str:
+        if numbered:
+            return f"token_id:{token}"
+        return self.tokenizer.decode([token], skip_special_tokens=False)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -131,12 +143,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.say(422, {"error": {"message": "prompt: Input should be a valid string"}})
             return
         assert body["echo"] and body["logprobs"] == 1 and body["model"] == NAME
+        numbered = body.pop("return_tokens_as_token_ids", False)
+        if numbered and self.owner.strict:
+            self.say(400, {"error": {"message": "Unrecognized request argument supplied"}})
+            return
         if self.owner.context and len(prompt) + body["max_tokens"] > self.owner.context:
             self.say(400, {"error": {"message": "maximum context length exceeded"}})
             return
-        answer = self.owner.complete(prompt)
+        answer = self.owner.complete(prompt, numbered and self.owner.by_number)
         with self.owner.lock:
-            self.owner.prompts.append(tuple(prompt))
+            (self.owner.prompts if numbered else self.owner.trials).append(tuple(prompt))
         self.say(200, answer)
 
     def say(self, status: int, content: dict, headers: dict | None = None) -> bool:

@@ -1,6 +1,7 @@
-"""Random token statistics for every attack of the registry that reads nothing but stored ones."""
+"""Random token statistics for every attack of the registry, and what else it reads."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +29,18 @@ def stored(entry: dict) -> bool:
 
 
 ATTACKS = {attack: entry for attack, entry in REGISTRY.items() if stored(entry)}
-SETTINGS = [
-    (attack, parameters)
-    for attack, entry in ATTACKS.items()
-    for parameters in expand(attack, entry.get("settings")).values()
-]
+
+
+def settings_of(attacks: dict[str, dict]) -> list[tuple[str, dict]]:
+    """Attacks with the parameters of each of their settings."""
+    return [
+        (attack, parameters)
+        for attack, entry in attacks.items()
+        for parameters in expand(attack, entry.get("settings")).values()
+    ]
+
+
+SETTINGS = settings_of(ATTACKS)
 
 
 def random_text(rng: np.random.Generator, n: int) -> dict[str, object]:
@@ -105,8 +113,37 @@ def batch(texts: list[dict], entry: dict | None = None) -> Batch:
     )
 
 
+FURTHER = {attack: entry for attack, entry in REGISTRY.items() if not stored(entry)}
+
+
+def further(texts: list[dict], entry: dict) -> Batch:
+    """The texts with what an entry of `FURTHER` declares: other readings, gradients, samples."""
+    rng, n = np.random.default_rng(3), len(texts)
+    own = batch(texts, entry | {"views": [], "needs": []})
+    words = list("abcdefgh")
+    return replace(
+        own,
+        views={name: _other_reading(rng, texts, 1) for name in entry.get("views", [])},
+        references={role: _other_reading(rng, texts, 0) for role in entry.get("references", [])},
+        gradients={f"norm_{p}": rng.exponential(size=n) for p in (1, 2, "inf")},
+        targets=[" ".join(rng.choice(words, size=5)) for _ in range(n)],
+        samples=[[" ".join(rng.choice(words, size=5)) for _ in range(10)] for _ in range(n)],
+    )
+
+
+def _other_reading(rng: np.random.Generator, texts: list[dict], before: int) -> Reading:
+    """Other log-probs of the same tokens, behind `before` more: as after a prefix, if any."""
+    lengths = [before + len(text["columns"]["token_id"]) for text in texts]
+    columns = {
+        name: Ragged.from_rows([[*[0] * before, *text["columns"][name]] for text in texts])
+        for name in ("token_id", "start", "end")
+    }
+    columns["logprob"] = Ragged.from_rows([-rng.exponential(size=k) for k in lengths])
+    return Reading(columns, np.arange(len(texts)))
+
+
 def score(attack: str, parameters: dict, texts: Batch) -> np.ndarray:
     """Scores of one setting, float64 [n]."""
-    module = importlib.import_module(f"scripts.attacks.{ATTACKS[attack].get('module', attack)}")
+    module = importlib.import_module(f"scripts.attacks.{REGISTRY[attack].get('module', attack)}")
     result = module.score(texts, **parameters)
     return result.scores if isinstance(result, Scored) else result

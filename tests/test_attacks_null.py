@@ -1,7 +1,6 @@
 """Under random labels the AUC of every attack is 0.5, as often covered as its interval says.
 
-2,000 label permutations at 1,000 + 1,000 texts, the same for all settings of all attacks that read
-stored statistics alone.
+2,000 label permutations at 1,000 + 1,000 texts, the same for all settings of all attacks.
 """
 
 import numpy as np
@@ -10,7 +9,16 @@ import pytest
 from scripts.attacks.batch import Batch
 from scripts.evaluation.delong import auc_errors, interval
 from scripts.evaluation.sample import make_sample
-from tests.synthetic import ATTACKS, SETTINGS, batch, random_texts, score
+from tests.synthetic import (
+    ATTACKS,
+    FURTHER,
+    REGISTRY,
+    batch,
+    further,
+    random_texts,
+    score,
+    settings_of,
+)
 
 EACH, PERMUTATIONS, BLOCK = 1000, 2000, 200
 
@@ -20,7 +28,8 @@ def batches() -> dict[str, Batch]:
     """What each attack reads of the same 2,000 texts."""
     lengths = np.random.default_rng(1).integers(1, 80, size=2 * EACH)
     texts = random_texts(0, lengths.tolist())
-    return {attack: batch(texts, entry) for attack, entry in ATTACKS.items()}
+    stored = {attack: batch(texts, entry) for attack, entry in ATTACKS.items()}
+    return stored | {attack: further(texts, entry) for attack, entry in FURTHER.items()}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +60,7 @@ def aucs_and_errors(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray,
     return aucs, errors
 
 
-@pytest.mark.parametrize(("attack", "parameters"), SETTINGS, ids=str)
+@pytest.mark.parametrize(("attack", "parameters"), settings_of(REGISTRY), ids=str)
 def test_random_labels_give_one_half(attack, parameters, batches, labels):
     scores = score(attack, parameters, batches[attack])
     aucs, errors = aucs_and_errors(scores, labels)

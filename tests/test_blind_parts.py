@@ -188,3 +188,11 @@ def test_a_missing_package_is_one_line(module, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="needs the optional package .*; run `make extras`"):
         module.features(pa.table({"text": ["a"]}), "text")
+
+
+def test_texts_without_a_common_word_are_one_clear_line():
+    texts = pa.table({"text": ["one two", "three four", "five six"]})
+    with pytest.raises(UserError, match="no word or token stands in two"):
+        counts(texts, "text")
+    with pytest.raises(UserError, match="no word or token stands in two"):
+        FrequentTerms().fit(csr_matrix(np.eye(3)))

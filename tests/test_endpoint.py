@@ -21,6 +21,7 @@ from tests import tiny_model
 from tests.completions import NAME, Completions, hang, status, times
 
 CONTEXT = 96
+PLAIN = ["the union is strong", "state", "of the union"]  # no token that is a piece of a character
 KEY = "sk-this-must-never-be-seen-0123456789"
 
 
@@ -41,10 +42,12 @@ def server(served, monkeypatch):
     monkeypatch.setattr(endpoint, "WAITS", (0.01, 0.02, 0.05))
     yield served
     served.prompts.clear()
+    served.trials.clear()
     served.authorizations.clear()
     served.faults.clear()
     served.context, served.takes_ids, served.tell_top = None, True, True
-    served.generated_only = False
+    served.generated_only, served.shifted = False, False
+    served.strict, served.by_number = False, True
 
 
 def some_texts(n=24, longest=9, seed=0):
@@ -214,10 +217,17 @@ def test_a_server_that_asks_to_wait_is_waited_for(server, monkeypatch):
     ("change", "says"),
     [
         (lambda s: setattr(s, "generated_only", True), "log-probs of generated tokens only"),
+        (
+            lambda s: setattr(s, "shifted", True),
+            "the server gives each token what belongs to the next",
+        ),
         (lambda s: setattr(s, "takes_ids", False), "status 422 .*valid string"),
         (lambda s: s.faults.append(status(401)), "status 401; set the key in the environment"),
         (lambda s: s.faults.append(status(302, Location="http://127.0.0.1:9")), "status 302"),
-        (lambda s: s.faults.append(status(500)), "status 500, 4 times in a row; what was answered"),
+        (
+            lambda s: s.faults.append(status(500)),
+            "4 times in a row status 500 .*not now.*; what was answered",
+        ),
         (lambda s: s.faults.append(lambda h: h.say(200, {"a": 1})), "does not answer as an OpenAI"),
         (lambda s: s.faults.append(short), "a prompt of [0-9]+ tokens came back with [0-9]+ log"),
         (lambda s: s.faults.append(holes), "leaves out the log-prob of some tokens"),
@@ -230,7 +240,7 @@ def test_what_cannot_be_used_is_one_clear_line_after_one_prompt(
     change(server)
     with pytest.raises(UserError, match=says):
         run(server, texts)
-    assert len(server.prompts) <= 1  # nothing more was paid for
+    assert not server.prompts and len(server.trials) <= 4  # no text was paid for
     assert not (tmp_path / "o.parquet").exists()
 
 
@@ -244,6 +254,21 @@ def holes(handler):
     answer = handler.owner.complete(handler.prompt)
     answer["choices"][0]["logprobs"]["token_logprobs"][2] = None
     return handler.say(200, answer)
+
+
+@pytest.mark.parametrize(("name", "value"), [("strict", True), ("by_number", False)])
+def test_a_server_that_names_tokens_by_text_only(server, run, extract, tmp_path, name, value):
+    """One that refuses what OpenAI's does not know, as OpenAI's, and one that ignores it."""
+    setattr(server, name, value)
+    texts = tiny_model.write_texts(tmp_path / "t.parquet", PLAIN)
+    asked = TOKENS.read(run(server, texts))
+    same(asked, extract(texts))
+    assert len(server.trials) + len(server.prompts) == 4 + 3
+    # What has a name of its own is certain, and the rest is refused.
+    pieces = tiny_model.write_texts(tmp_path / "pieces.parquet", ["the \U0001f642\U0001f643 union"])
+    with pytest.raises(UserError, match="same for all pieces of characters.*set `top: false`"):
+        run(server, pieces, out="p")
+    same(TOKENS.read(run(server, pieces, top=False, out="p")), extract(pieces), ["logprob"])
 
 
 def test_an_unknown_model_is_named_with_those_that_are_there(server, run, tmp_path):
@@ -261,7 +286,7 @@ def test_another_tokenizer_is_found_out(model, server, run, tmp_path):
     vocabulary["A"], vocabulary["B"] = vocabulary["B"], vocabulary["A"]
     (folder / "tokenizer.json").write_text(json.dumps(content))
     texts = tiny_model.write_texts(tmp_path / "t.parquet", ["xAx"])
-    with pytest.raises(UserError, match="text t0: token 1 is 'B' at the server and 'A' in"):
+    with pytest.raises(UserError, match="v1: token 1 is 'B' at the server and 'A' in"):
         run(server, texts, folder=folder)
     # With text, a token more on this side: the counts differ.
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))

@@ -197,7 +197,7 @@ def test_a_perfect_auc_has_an_exact_one_sided_bound():
 @pytest.mark.parametrize(
     ("labels", "groups", "message"),
     [
-        ([1, 1, 1, 1], [0, 1, 2, 3], "dataset d: 0 non-members"),
+        ([1, 1, 1, 1], [0, 1, 2, 3], "dataset d: 4 members and 0 non-members"),
         ([1, 0, 0, 0], [0, 1, 2, 3], "dataset d: 1 members"),
         ([1, 1, 0, 0], [0, 0, 1, 2], "dataset d: all members share one group"),
         ([1, 1, 0, 0], [0, 1, 0, 1], "dataset d: 2 groups in all"),

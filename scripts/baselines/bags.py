@@ -6,7 +6,13 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 
+from scripts.errors import UserError
+
 MIN_TEXTS = 2  # a term of one text tells nothing about another one
+NO_TERMS = (
+    "no word or token stands in two of the texts that a blind baseline learns on: give it more "
+    "texts, or other baselines (`baselines` in the dataset's entry; [] for none)"
+)
 MAX_TERMS = 5_000  # bounds the first layer of the MLP; at 10,000 nothing moved by 0.003 of AUC
 
 
@@ -27,7 +33,10 @@ def counts(texts: pa.Table, on: str) -> csr_matrix:
         )
         return bag[:, np.flatnonzero(bag.getnnz(axis=0) >= MIN_TEXTS)]
     words = CountVectorizer(ngram_range=(1, 2), min_df=MIN_TEXTS, dtype=np.float64)
-    return words.fit_transform(texts["text"].to_pylist())
+    try:
+        return words.fit_transform(texts["text"].to_pylist())
+    except ValueError:  # its way to say that no term is left
+        raise UserError(NO_TERMS) from None
 
 
 class FrequentTerms(TransformerMixin, BaseEstimator):
@@ -41,6 +50,8 @@ class FrequentTerms(TransformerMixin, BaseEstimator):
         texts = bag.getnnz(axis=0)
         order = np.argsort(-texts, kind="stable")[:MAX_TERMS]
         self.terms_ = np.sort(order[texts[order] >= MIN_TEXTS])
+        if not len(self.terms_):
+            raise UserError(NO_TERMS)
         return self
 
     def transform(self, bag: csr_matrix) -> csr_matrix:

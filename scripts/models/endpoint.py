@@ -17,6 +17,9 @@ from scripts.errors import UserError
 GENERATED = 1  # tokens that are asked for behind the prompt: vLLM refuses 0
 PASSING = {408, 425, 429, 500, 502, 503, 504}
 WAITS = (1, 2, 4, 8, 16, 32)  # seconds before a request is made again
+# vLLM's own: tokens are named by number. Decoded, two different ones can have the same name.
+NUMBERED = {"return_tokens_as_token_ids": True}
+STRICT = (400, 422)  # statuses of a server that takes no keys but OpenAI's
 LONGEST = 300  # seconds that a server may ask to wait
 CONNECT = 10  # seconds
 
@@ -31,6 +34,14 @@ class Answer:
     counted: int | None  # tokens of the prompt, as the server counts them
 
 
+class RefusedError(UserError):
+    """A status that will not pass."""
+
+    def __init__(self, message: str, status: int):
+        super().__init__(message)
+        self.status = status
+
+
 class Endpoint:
     """One model at one server."""
 
@@ -41,6 +52,7 @@ class Endpoint:
         self._timeout = timeout
         self._local = threading.local()
         self._stopped = threading.Event()
+        self._numbers = True
 
     def stop(self) -> None:
         """Ask for nothing again: threads that wait to do so end at once."""
@@ -59,8 +71,11 @@ class Endpoint:
             raise UserError(f"{self.url} has no model '{self.model}'; it has: {names}")
         return by_name.get(self.model, {}).get("max_model_len")
 
-    def ask(self, prompt: Sequence[int] | str) -> Answer:
-        """Log-probs of the tokens of `prompt`; thread-safe."""
+    def ask(self, prompt: Sequence[int] | str, named: bool = False) -> Answer:
+        """Log-probs of the tokens of `prompt`; thread-safe.
+
+        Tokens come back by number where the server knows how to, unless they are to be `named`.
+        """
         body = {
             "model": self.model,
             "prompt": prompt if isinstance(prompt, str) else list(map(int, prompt)),
@@ -69,7 +84,9 @@ class Endpoint:
             "max_tokens": GENERATED,
             "temperature": 0,
         }
-        found = self._request("POST", "completions", body)
+        found = self._numbered(body) if self._numbers and not named else None
+        if found is None:
+            found = self._request("POST", "completions", body)
         try:
             logprobs = found["choices"][0]["logprobs"]
             counted = (found.get("usage") or {}).get("prompt_tokens")
@@ -85,6 +102,16 @@ class Endpoint:
                 "server does; check `url`"
             ) from None
 
+    def _numbered(self, body: dict) -> dict | None:
+        """The answer with tokens by number; None from a server that does not know the key."""
+        try:
+            return self._request("POST", "completions", {**body, **NUMBERED})
+        except RefusedError as error:
+            if error.status not in STRICT:
+                raise
+            self._numbers = False
+            return None
+
     def _request(self, method: str, path: str, body: dict | None = None, may_lack: bool = False):
         """The JSON that the server answers; asked for again where it fails for a moment."""
         url = f"{self.url}/{path}"
@@ -99,8 +126,8 @@ class Endpoint:
                 if may_lack and response.status_code in (404, 405, 501):
                     return None
                 if response.status_code not in PASSING:
-                    raise UserError(f"{url}: {self._refusal(response)}")
-                failure = f"status {response.status_code}"
+                    raise RefusedError(f"{url}: {self._refusal(response)}", response.status_code)
+                failure = self._refusal(response)
                 seconds = response.headers.get("Retry-After", "")
                 asked_to_wait = min(float(seconds), LONGEST) if seconds.isdigit() else 0.0
             except requests.Timeout:
@@ -113,12 +140,12 @@ class Endpoint:
             if wait is None or self._stopped.wait(pause):
                 break
         raise UserError(
-            f"{url}: {failure}, {len(WAITS) + 1} times in a row; what was answered is kept: run "
+            f"{url}: {len(WAITS) + 1} times in a row {failure}; what was answered is kept: run "
             "again when the server is back"
         )
 
     def _refusal(self, response: requests.Response) -> str:
-        """A status that will not pass, in words, without the key."""
+        """A status and what the server says with it, without the key."""
         said = " ".join(response.text.split())[:300]
         said = said.replace(self._key, "(key)") if self._key else said
         hint = ""
@@ -139,8 +166,8 @@ class Endpoint:
         return request
 
 
-def checked(answer: Answer, count: int, top: bool) -> list[list[float]]:
-    """Log-probs of a prompt of `count` tokens from its second on and, with `top`, the largest ones.
+def log_probs(answer: Answer, count: int) -> list[float]:
+    """Log-probs of a prompt of `count` tokens, from its second token on.
 
     UserError where the server does not give one for each of these tokens.
     """
@@ -156,14 +183,28 @@ def checked(answer: Answer, count: int, top: bool) -> list[list[float]]:
             f"{answer.counted if answer.counted is not None else 'no'} tokens counted: the server "
             "tokenises otherwise than `tokenizer` of the model's entry, or cuts the prompt"
         )
-    logprobs = given[1:count]
-    if not all(isinstance(x, int | float) and math.isfinite(x) for x in logprobs):
+    found = list(given[1:count])
+    if not all(isinstance(x, int | float) and math.isfinite(x) for x in found):
         raise UserError("the server leaves out the log-prob of some tokens of the prompt")
-    if not top:
-        return [list(logprobs)]
+    return found
+
+
+def largest_log_probs(answer: Answer, count: int) -> list[float]:
+    """The largest log-prob at each token of a prompt of `count` tokens, from its second on.
+
+    UserError where the server does not give it, or not certainly: a log-prob of the token itself
+    stands under its name, and pieces of characters all have the same one.
+    """
+    found = []
     tops = (answer.tops or [])[1:count]
-    if len(tops) < len(logprobs) or not all(tops):
+    if len(tops) < count - 1 or not all(tops):
         raise UserError("the server gives no largest log-probs; set `top: false` in the entry")
-    # A server that gives one more for the token itself may not have it among its largest.
-    largest = [max(*found.values(), own) for found, own in zip(tops, logprobs, strict=True)]
-    return [list(logprobs), largest]
+    for own, top in zip(log_probs(answer, count), tops, strict=True):
+        [name, *others] = top
+        if not others and (not name or "\ufffd" in name):
+            raise UserError(
+                "the server names tokens by their text, which is the same for all pieces of "
+                "characters, so the largest log-prob at one is not known; set `top: false`"
+            )
+        found.append(max(*top.values(), own))
+    return found
