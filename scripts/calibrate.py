@@ -15,7 +15,7 @@ from scripts.contracts.calibration import CALIBRATION
 from scripts.contracts.table import provenance
 from scripts.contracts.texts import TEXTS
 from scripts.errors import UserError
-from scripts.evaluation.conformal import p_values, threshold
+from scripts.evaluation.conformal import needed, p_values, threshold
 from scripts.evaluation.inputs import read_scores
 from scripts.seeds import generator
 
@@ -60,7 +60,8 @@ def calibrate(texts: pa.Table, scores: np.ndarray, known: np.ndarray, settings: 
             "score": row,
             "judged": judged,
             "p_value": pa.array(p, mask=~judged),
-            "decision": pa.array(p <= settings["fpr"], mask=~judged),
+            # Without a threshold nobody can be called a member, which is no finding.
+            "decision": pa.array(p <= settings["fpr"], mask=~judged | (gamma is None)),
             "threshold": pa.array([gamma] * len(row), pa.float64()),
         }
         parts.append(pa.table(columns, schema=CALIBRATION.required))
@@ -94,6 +95,12 @@ def main() -> None:
     table = calibrate(texts, scores, known, settings)
     calibrating = known.shape[1] or int((~table["judged"].to_numpy()[: texts.num_rows]).sum())
     print(f"{settings['dataset']}: calibrated on {calibrating} non-members", file=sys.stderr)
+    if calibrating < needed(settings["fpr"]):
+        print(
+            f"too few for an FPR of {settings['fpr']}, which takes {needed(settings['fpr'])}: no "
+            "text gets a decision",
+            file=sys.stderr,
+        )
     CALIBRATION.write(
         args.calibration,
         table,

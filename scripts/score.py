@@ -92,7 +92,10 @@ def _check(scores: np.ndarray, setting: str, batch: Batch) -> None:
     wrong = np.flatnonzero(~np.isfinite(scores))
     if len(wrong):
         text, value = batch.text_ids[wrong[0]], scores[wrong[0]]
-        raise ValueError(f"{setting}: the score of text '{text}' is {value}")
+        raise UserError(
+            f"attack {setting}: the score of text '{text}' is {value}; a score is a finite number: "
+            "give such texts a stated value (scripts.attacks.batch.Scored counts them)"
+        )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from scripts import calibrate
 from scripts.contracts.calibration import CALIBRATION
 from scripts.contracts.table import provenance
 from scripts.errors import UserError
-from scripts.evaluation.conformal import p_values, threshold
+from scripts.evaluation.conformal import needed, p_values, threshold
 from scripts.evaluation.proportions import clopper_pearson, effective_texts, share_interval
 from tests.decisions import run_step, write_scores, write_texts
 
@@ -178,3 +178,11 @@ def test_shared_groups_leave_nothing_to_calibrate_on(tmp_path, monkeypatch):
     settings = {**SETTINGS, "calibration": "o"}
     with pytest.raises(UserError, match="no non-member of 'o' is left"):
         run(monkeypatch, tmp_path, settings, other_texts=[other], other_scores=[scores])
+
+
+@pytest.mark.parametrize(("fpr", "least"), [(0.05, 19), (0.01, 99), (0.1, 9), (0.3, 3), (0.5, 1)])
+def test_fewest_non_members_for_a_threshold(fpr, least):
+    # By hand: 1 / (n + 1) <= fpr.
+    assert needed(fpr) == least
+    assert threshold(np.arange(least), fpr) is not None
+    assert threshold(np.arange(least - 1), fpr) is None

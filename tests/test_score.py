@@ -166,7 +166,7 @@ class Module:
 
 def test_a_score_that_is_no_number_names_attack_and_text(files):
     batches = [batch_of(files, ["logprob"])]
-    with pytest.raises(ValueError, match="toy: the score of text 'third' is nan"):
+    with pytest.raises(UserError, match="toy: the score of text 'third' is nan"):
         score_all(Module([1.0, np.nan]), batches, 3, {"toy": {}})
     with pytest.raises(ValueError, match="toy: float64 .3,., not float64 .2,."):
         score_all(Module([1.0, 2.0, 3.0]), batches, 3, {"toy": {}})

@@ -165,6 +165,8 @@ class Batch:
     samples: Sequence[Sequence[str]] = ()
 
     def __getitem__(self, column: str) -> Ragged:
+        if column not in self.columns:
+            raise UserError(f"it reads '{column}': add that to `columns` of its entry")
         return self.columns[column]
 
     def __len__(self) -> int:

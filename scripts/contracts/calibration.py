@@ -17,7 +17,7 @@ CALIBRATION = Contract(
             pa.field("judged", pa.bool_(), nullable=False),  # false: it calibrates
             # Of the judged: probability that a non-member scores as high; null for the others.
             pa.field("p_value", pa.float64()),
-            pa.field("decision", pa.bool_()),  # score > threshold: called a member
+            pa.field("decision", pa.bool_()),  # score > threshold: called a member; null without
             pa.field("threshold", pa.float64()),  # null: too few non-members for this FPR
         ]
     ),

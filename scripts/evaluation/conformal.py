@@ -5,7 +5,15 @@ exchangeable with n known ones ranks anywhere among them with equal probability,
 at most x with probability at most x, whatever the scores are.
 """
 
+import math
+from fractions import Fraction
+
 import numpy as np
+
+
+def needed(fpr: float) -> int:
+    """The fewest known non-members with which a p-value can reach `fpr`: 1 / (n + 1) <= fpr."""
+    return math.ceil(1 / Fraction(str(fpr))) - 1
 
 
 def p_values(scores: np.ndarray, nonmembers: np.ndarray) -> np.ndarray:

@@ -44,5 +44,5 @@ def parse_overflow(setting: object, context: int | None, learned_positions: bool
             return Overflow(window=context, stride=stride)
     raise UserError(
         f"overflow: {setting!r} is none of truncate, {{truncate: tokens}}, {{window: stride}} "
-        f"(stride of 1 to {context} tokens) and none; mend the model's or the study's entry"
+        f"(stride of 1 to {context} tokens) and none; mend `overflow` in the dataset's entry"
     )

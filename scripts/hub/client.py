@@ -97,7 +97,7 @@ def branches(repo: Repo) -> dict[str, str]:
     kept = repo.folder / "pretrace" / "refs.json"
     if offline() and kept.is_file():
         return json.loads(kept.read_bytes())
-    refs = ask(repo, "main", lambda: HfApi().list_repo_refs(repo.id, repo_type=repo.kind))
+    refs = ask(repo, None, lambda: HfApi().list_repo_refs(repo.id, repo_type=repo.kind))
     found = {ref.name: ref.target_commit for ref in [*refs.tags, *refs.branches]}
     _keep(kept, found)
     return found
@@ -137,8 +137,10 @@ def access(repo: Repo) -> str:
     return ""
 
 
-def ask(repo: Repo, revision: str, call: Callable[[], T]) -> T:
+def ask(repo: Repo, revision: str | None, call: Callable[[], T]) -> T:
     """`call()`, tried again where the hub or the network fails for a moment.
+
+    `revision` is what is asked about; its absence is explained by the branches that there are.
 
     The client itself does not try downloads again after a 5xx. Raises UserError.
     """
@@ -147,8 +149,9 @@ def ask(repo: Repo, revision: str, call: Callable[[], T]) -> T:
             return call()
         except (HTTPError, OSError, RevisionResolutionError, XetDownloadError) as error:
             if wait is None or not _passes(error):
-                known = branches(repo) if isinstance(error, RevisionNotFoundError) else {}
-                mended = explain(error, str(repo), revision, known)
+                absent = revision is not None and isinstance(error, RevisionNotFoundError)
+                known = branches(repo) if absent else {}
+                mended = explain(error, str(repo), revision or "main", known)
                 if mended is None:
                     raise
                 raise mended from error

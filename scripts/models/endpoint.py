@@ -151,7 +151,9 @@ class Endpoint:
         hint = ""
         if response.status_code in (401, 403):
             hint = "; set the key in the environment (`key_variable` of the model's entry)"
-        return f"status {response.status_code}{hint} ({said})"
+        if response.status_code == 404:
+            hint = "; is its `url` right (it ends in /v1), and does it serve the entry's `model`?"
+        return f"status {response.status_code}{hint} ({said or 'no further word'})"
 
     def _session(self) -> requests.Session:
         """A session of this thread; its own `auth` also keeps requests from reading ~/.netrc."""

@@ -33,7 +33,7 @@ RESERVED = (
 
 # results/{folder}/… and what stands at each level below it.
 GRID = {
-    "texts": ("datasets",),
+    "texts": ("datasets", "views"),
     "aside": ("datasets",),
     "datasets": ("datasets",),
     "tags": ("datasets",),
@@ -41,7 +41,7 @@ GRID = {
     "audits": ("models",),
     "exposures": ("families",),
     "overlap": ("datasets",),
-    "tokens": ("models", "datasets"),
+    "tokens": ("models", "datasets", "views"),
     "counts": ("models", "datasets"),
     "gradients": ("models", "datasets"),
     "generations": ("models", "datasets"),
@@ -73,12 +73,13 @@ def check_targets(registry: Registry, studies: Mapping[str, Study]) -> None:
     prefix = results(registry.config) + "/"
     known = {**vars(registry), "studies": studies}
     known["attacks"] = {**registry.attacks, **registry.ensembles}
+    known["views"] = {"original", *registry.views}
     asked = set()
     targets = _targets()
     names = RESERVED | set(studies) | {f"plan_{study}" for study in studies}
     for target in targets:
         if "/" not in target and "." not in target and target not in names:
-            raise UserError(f"no target '{target}'{nearest(target, {*TARGETS, *studies})}")
+            raise UserError(f"no target '{target}'{nearest(target, names - RESERVED | TARGETS)}")
         folder, *parts = target.removeprefix(prefix).split("/")
         kinds = GRID.get(folder, ()) if target.startswith(prefix) else ()
         asked |= {target} & set(studies)

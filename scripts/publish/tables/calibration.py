@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from scripts.contracts.calibration import CALIBRATION
 from scripts.contracts.table import provenance
+from scripts.evaluation.conformal import needed
 from scripts.evaluation.proportions import share_interval
 from scripts.publish.parts import caveats
 from scripts.publish.rows import Row, ordered, shifts, with_settings
@@ -97,6 +98,7 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             "Intervals: Clopper-Pearson, with the effective number of texts where they share a "
             f"group. ↑ the FPR is significantly above {100 * fpr:g} %, ↓ below (95 %, each on its "
             "own). They hold for this threshold; another draw of calibrating texts gives another.",
+            *([_none(fpr)] if any(row["threshold"] is None for row in judged) else []),
             *(
                 [
                     "A threshold from another model or dataset is not calibrated here: its FPR is "
@@ -109,6 +111,15 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
         ],
         data=judged,
         leading=len(leading),
+    )
+
+
+def _none(fpr: float) -> str:
+    least = needed(fpr)
+    return (
+        f"No threshold (none): an FPR of {100 * fpr:g} % takes {least} calibrating non-members, so "
+        f"{2 * least} where half of a dataset's own calibrate. Then nothing is found, and nothing "
+        "excluded: add non-members, or allow a larger FPR (`calibration_fpr`)."
     )
 
 
@@ -136,8 +147,9 @@ def _applied(source: Row, target: Row) -> Row:
     for name, label in _CLASSES.items():
         here = target["labels"] == label
         row[f"{name}_texts"] = int(here.sum())
-        row[f"{name}_called"] = int(called[here].sum())
-        found = share_interval(called[here], target["groups"][here]) if here.any() else [None] * 3
+        known = here.any() and gamma is not None
+        row[f"{name}_called"] = int(called[here].sum()) if gamma is not None else None
+        found = share_interval(called[here], target["groups"][here]) if known else [None] * 3
         row |= dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
     return row
 
@@ -147,7 +159,7 @@ def _cells(row: Row, fpr: float, titles: Titles) -> list[Cell]:
     if row["fpr"] is not None:
         mark = " ↑" if row["fpr_low"] > fpr else " ↓" if row["fpr_high"] < fpr else ""
     unlabelled = ""
-    if row["unlabelled_texts"]:
+    if row["unlabelled_texts"] and row["unlabelled_called"] is not None:
         unlabelled = f"{row['unlabelled_called']:,} of {row['unlabelled_texts']:,}"
     return [
         Cell(titles.setting(row)),
