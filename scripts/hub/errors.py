@@ -21,6 +21,10 @@ from huggingface_hub.errors import (
 from scripts.errors import UserError
 
 
+class NoNetworkError(UserError):
+    """The hub cannot be reached at all: there is no use in asking for the next thing."""
+
+
 def explain(
     error: BaseException, repo: str, revision: str, branches: Collection[str] = ()
 ) -> UserError | None:
@@ -33,7 +37,10 @@ def explain(
     if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
         return None
     text = _text(error, repo, revision, branches)
-    return None if text is None else UserError(f"{repo}@{revision}: {text}")
+    if text is None:
+        return None
+    kind = NoNetworkError if text.startswith("cannot reach") else UserError
+    return kind(f"{repo}@{revision}: {text}")
 
 
 def _text(error, repo: str, revision: str, branches: Collection[str]) -> str | None:

@@ -12,27 +12,36 @@ from collections.abc import Mapping, Sequence
 from scripts.cli import arguments, run
 from scripts.errors import UserError
 from scripts.hub.cost import Cost
+from scripts.hub.errors import NoNetworkError
 from scripts.hub.lock import read_lock
+from scripts.progress import bar
 
 
 def main() -> None:
     """Print the costs of all models and datasets of a study."""
     args = arguments(__doc__, ["lock"])
     pins = read_lock(args.lock)
-    rows = [
-        estimate(kind, name, entry, pins)
+    entries = [
+        (kind, name, entry)
         for kind in ("model", "dataset")
         for name, entry in args.settings[f"{kind}s"].items()
         if importlib.util.find_spec(_module(kind, entry))
     ]
+    progress = bar(entries, what="asking the hub", unit="entries")
+    rows = [estimate(kind, name, entry, pins) for kind, name, entry in progress]
     print(table(rows) if rows else "Nothing to fetch: the study needs no download.")
     sys.stdout.flush()
 
 
 def estimate(kind: str, name: str, entry: Mapping, pins: Mapping[str, str]) -> Cost:
-    """The cost of one entry; an error of the hub becomes its note, so that the others are seen."""
+    """The cost of one entry; an error of the hub becomes its note, so that the others are seen.
+
+    Without a network the first error ends it all.
+    """
     try:
         return importlib.import_module(_module(kind, entry)).cost(name, entry, pins)
+    except NoNetworkError:
+        raise
     except UserError as error:
         return Cost(name, None, None, None, None, note=str(error))
 
