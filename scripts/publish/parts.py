@@ -1,6 +1,6 @@
 """Parts that several tables and the report share: rates, sizes, the remark on a shift."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from scripts.evaluation.roc import tpr_display
 from scripts.publish.rows import Row, shifts
@@ -80,3 +80,25 @@ def caveats(
         found += [notes[name]] if name in notes else []
         if found:
             yield f"{titles.dataset(name)}: {' '.join(found)}"
+
+
+def counts(rows: Iterable[Row], column: str, of: Callable[[Row], str]) -> str:
+    """The counts in `column` by what `of` calls their rows, as text; empty where all are 0."""
+    groups: dict[str, list[int]] = {}
+    for row in rows:
+        groups.setdefault(of(row), []).append(row[column])
+    return listed(
+        [
+            " to ".join(dict.fromkeys(f"{count:,}" for count in (min(found), max(found))))
+            + f" for {title}"
+            for title, found in groups.items()
+            if max(found)
+        ]
+    )
+
+
+def cut(rows: Iterable[Row], titles: Titles) -> Iterator[str]:
+    """A note on the texts that passes cut, from rows with `model` and `truncated`."""
+    truncated = counts(rows, "truncated", lambda row: titles.model(row["model"]))
+    if truncated:
+        yield f"Of all texts scored, cut to the model's context: {truncated}."

@@ -5,12 +5,12 @@ differences to Loss and to the dataset's best blind baseline. Significance is Ho
 family of all settings of a model and dataset, shown or not.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scripts.contracts.metrics import FPRS
 from scripts.evaluation.roc import tpr_display
 from scripts.publish.families import ALPHA, adjusted, learned
-from scripts.publish.parts import UNGATED, rate, remark, size
+from scripts.publish.parts import UNGATED, counts, cut, rate, remark, size
 from scripts.publish.rows import (
     Row,
     first_of,
@@ -20,7 +20,7 @@ from scripts.publish.rows import (
     with_settings,
 )
 from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
-from scripts.publish.titles import Titles, difference, interval, listed, probability, share
+from scripts.publish.titles import Titles, difference, interval, probability, share
 
 read = read_only_metrics
 MARKS = {"above": " ↑", "below": " ↓", "": ""}
@@ -162,29 +162,13 @@ def _about_datasets(
 
 def _counted(rows: Sequence[Row], titles: Titles) -> Iterator[str]:
     """Notes on texts that were not scored like the others."""
-    unscored = _counts(rows, "unscored", titles.setting)
+    unscored = counts(rows, "unscored", titles.setting)
     if unscored:
         yield f"Texts without a scored token, which rank below all others: {unscored}."
-    fallback = _counts(rows, "fallback", titles.setting)
+    fallback = counts(rows, "fallback", titles.setting)
     if fallback:
         yield f"Of all texts scored, decided by the attack's rule for exceptions: {fallback}."
-    truncated = _counts(rows, "truncated", lambda row: titles.model(row["model"]))
-    if truncated:
-        yield f"Of all texts scored, cut to the model's context: {truncated}."
-
-
-def _counts(rows: Sequence[Row], column: str, of: Callable[[Row], str]) -> str:
-    counts: dict[str, list[int]] = {}
-    for row in rows:
-        counts.setdefault(of(row), []).append(row[column])
-    return listed(
-        [
-            " to ".join(dict.fromkeys(f"{count:,}" for count in (min(found), max(found))))
-            + f" for {title}"
-            for title, found in counts.items()
-            if max(found)
-        ]
-    )
+    yield from cut(rows, titles)
 
 
 def _tidy(row: Row, shifted: Mapping[str, Row], gated: Collection[str]) -> Row:

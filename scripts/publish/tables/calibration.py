@@ -15,7 +15,7 @@ from scripts.contracts.calibration import CALIBRATION
 from scripts.contracts.table import provenance
 from scripts.evaluation.conformal import needed
 from scripts.evaluation.proportions import share_interval
-from scripts.publish.parts import caveats
+from scripts.publish.parts import caveats, cut
 from scripts.publish.rows import Row, ordered, shifts, with_settings
 from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
 from scripts.publish.titles import Titles, interval, share
@@ -51,6 +51,7 @@ def read(metrics: Sequence[Path], found: Sequence[Path]) -> list[Row]:
                     "setting": name,
                     "calibrated_on": settings["calibration"] or settings["dataset"],
                     "calibrating": settings["calibrating"],
+                    "truncated": settings.get("scores", {}).get("tokens", {}).get("truncated", 0),
                     "threshold": part["threshold"][0].as_py(),
                     "scores": part["score"].to_numpy(),
                     "labels": part["label"].fill_null(-1).to_numpy().astype(int),
@@ -98,6 +99,7 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             "Intervals: Clopper-Pearson, with the effective number of texts where they share a "
             f"group. ↑ the FPR is significantly above {100 * fpr:g} %, ↓ below (95 %, each on its "
             "own). They hold for this threshold; another draw of calibrating texts gives another.",
+            *cut(rows, titles),
             *([_none(fpr)] if any(row["threshold"] is None for row in judged) else []),
             *(
                 [
