@@ -40,10 +40,15 @@ def partials(z: torch.Tensor, target: torch.Tensor, moments: bool) -> torch.Tens
     return torch.stack(columns)
 
 
-def partials_(z: torch.Tensor, target: torch.Tensor, moments: bool) -> torch.Tensor:
-    """The same in place: temporaries of this size cost more than the arithmetic."""
+def partials_(
+    z: torch.Tensor, target: torch.Tensor, moments: bool, scratch: torch.Tensor
+) -> torch.Tensor:
+    """The same in place, with `scratch` as large as `z`.
+
+    Temporaries of this size cost more than the arithmetic: each would be new pages of memory.
+    """
     out = z.new_empty(7 if moments else 5, len(z), 1)
-    scratch = torch.gt(z, target, out=torch.empty_like(z))
+    torch.gt(z, target, out=scratch)
     torch.sum(scratch, 1, keepdim=True, out=out[1])
     torch.amax(z, 1, keepdim=True, out=out[0])
     d = z.sub_(out[0].clamp_(min=LOWEST))
@@ -147,12 +152,13 @@ class Scorer:
     def _allocate(self) -> None:
         width = self._tiles[0].stop
         self._logits = torch.empty(self.rows * width, device=self.device)
+        self._scratch = None if self.compiled else torch.empty_like(self._logits)
 
     def shrink(self) -> bool:
         """Halve the buffer; False where one row is left."""
         if self.rows == 1:
             return False
-        self._logits = None
+        self._logits = self._scratch = None
         self.rows //= 2
         self._allocate()
         return True
@@ -195,7 +201,8 @@ class Scorer:
                 return self._fused(z, target, self._moments)
             except torch._dynamo.exc.TorchDynamoException:
                 self.compiled = False  # no compiler after all: the other way is as exact
-        return partials_(z, target, self._moments)
+                self._scratch = torch.empty_like(self._logits)
+        return partials_(z, target, self._moments, self._scratch[: z.numel()].view_as(z))
 
 
 def rows_at_once(vocabulary: int, device: torch.device, whole: bool) -> int:
