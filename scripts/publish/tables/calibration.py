@@ -8,7 +8,6 @@ threshold of the first on the texts of the second.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow.compute as pc
 
 from scripts.contracts.calibration import CALIBRATION
@@ -138,7 +137,7 @@ def _at(row: Row, place: Mapping[str, str]) -> bool:
 def _applied(source: Row, target: Row) -> Row:
     """What the threshold of `source` does to the texts of `target`."""
     gamma = source["threshold"]
-    called = target["scores"] > (np.inf if gamma is None else gamma)
+    called = None if gamma is None else target["scores"] > gamma
     row = {key: target[key] for key in ("model", "dataset", "attack", "setting")}
     row |= {
         "threshold_model": source["model"],
@@ -149,9 +148,9 @@ def _applied(source: Row, target: Row) -> Row:
     for name, label in _CLASSES.items():
         here = target["labels"] == label
         row[f"{name}_texts"] = int(here.sum())
-        known = here.any() and gamma is not None
-        row[f"{name}_called"] = int(called[here].sum()) if gamma is not None else None
-        found = share_interval(called[here], target["groups"][here]) if known else [None] * 3
+        row[f"{name}_called"] = None if called is None else int(called[here].sum())
+        judged = called is not None and here.any()
+        found = share_interval(called[here], target["groups"][here]) if judged else [None] * 3
         row |= dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
     return row
 
