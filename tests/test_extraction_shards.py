@@ -3,12 +3,10 @@
 import json
 
 import numpy as np
-import torch
 import yaml
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import GPTNeoXConfig, GPTNeoXForCausalLM
 
 from scripts.contracts.tokens import STATISTICS, TOKENS
+from tests import tiny_model
 from tests.workflow import checkout, snakemake
 
 SCORES = "results/tiny/scores/{}/sharded.texts/loss.parquet"
@@ -16,7 +14,7 @@ SCORES = "results/tiny/scores/{}/sharded.texts/loss.parquet"
 
 def test_four_shards_by_snakemake(tmp_path):
     tree = checkout(tmp_path / "tree")
-    _model(tree / "model")
+    tiny_model.build(tree / "model", hidden=16, layers=2, context=64)
     draw = np.random.default_rng(0)
     texts = ["".join(draw.choice(list("abcdefgh "), n)) for n in draw.integers(3, 90, 70)]
     rows = [{"text": text, "label": i % 2} for i, text in enumerate(dict.fromkeys(texts))]
@@ -53,23 +51,3 @@ def _study(tree, shards):
         "blocks": [{"models": ["one", "four"], "datasets": ["texts"], "attacks": ["loss"]}],
     }
     (tree / "config/studies/sharded.yaml").write_text(yaml.safe_dump(study))
-
-
-def _model(folder):
-    tokenizer = Tokenizer(models.BPE({c: i for i, c in enumerate("abcdefgh ")}, []))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer.decoder = decoders.Fuse()
-    torch.manual_seed(0)
-    config = GPTNeoXConfig(
-        vocab_size=9,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-        initializer_range=0.5,
-        bos_token_id=0,
-        eos_token_id=0,
-    )
-    GPTNeoXForCausalLM(config).save_pretrained(folder)
-    tokenizer.save(str(folder / "tokenizer.json"))

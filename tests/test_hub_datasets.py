@@ -49,11 +49,7 @@ def hub(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(hub, tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        for key in [key for key in workflow.ENVIRONMENT if key.startswith("HF_")]:
-            patch.delitem(workflow.ENVIRONMENT, key)
-        patch.setitem(workflow.ENVIRONMENT, "HF_ENDPOINT", hub.endpoint)
-        patch.setitem(workflow.ENVIRONMENT, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("cache")))
+    with workflow.asking(hub.endpoint, tmp_path_factory.mktemp("cache")) as patch:
         yield patch
 
 

@@ -48,11 +48,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="module")
 def environment(hub, cache):
-    with pytest.MonkeyPatch.context() as patch:
-        for key in [key for key in workflow.ENVIRONMENT if key.startswith("HF_")]:
-            patch.delitem(workflow.ENVIRONMENT, key)
-        patch.setitem(workflow.ENVIRONMENT, "HF_ENDPOINT", hub.endpoint)
-        patch.setitem(workflow.ENVIRONMENT, "HF_HUB_CACHE", str(cache))
+    with workflow.asking(hub.endpoint, cache) as patch:
         yield patch
 
 

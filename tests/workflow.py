@@ -5,7 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 PARTS = ["Snakefile", "pyproject.toml", "rules", "scripts", "config", "envs", "profiles", "report"]
@@ -16,6 +20,17 @@ ENVIRONMENT = {
     for key, value in os.environ.items()
     if not key.startswith(("PYTHON", "MAKE", "MFLAGS"))
 }
+
+
+@contextmanager
+def asking(endpoint: str, cache: Path) -> Iterator[pytest.MonkeyPatch]:
+    """Snakemake asks the hub at `endpoint` and keeps files in `cache`; nothing of the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for key in [key for key in ENVIRONMENT if key.startswith("HF_")]:
+            patch.delitem(ENVIRONMENT, key)
+        patch.setitem(ENVIRONMENT, "HF_ENDPOINT", endpoint)
+        patch.setitem(ENVIRONMENT, "HF_HUB_CACHE", str(cache))
+        yield patch
 
 
 def checkout(folder: Path) -> Path:
