@@ -30,12 +30,7 @@ from scripts.extraction.engine import Engine
 from scripts.extraction.overflow import Overflow
 from scripts.extraction.parts import Parts
 from scripts.extraction.planning import plan
-from scripts.extraction.statistics import (
-    COMPILED_FROM,
-    Scorer,
-    rows_at_once,
-    worth_compiling,
-)
+from scripts.extraction.statistics import Scorer, rows_at_once, worth_compiling
 from scripts.models.transformers import ARCHITECTURES, Backbone
 from scripts.tokens import BUDGETS
 
@@ -254,7 +249,7 @@ def main() -> None:
     device = torch.device(args.device)
     on_cpu = device.type == "cpu"
     dtype = getattr(torch, args.dtype or ("float32" if on_cpu else "float16"))
-    compiled = worth_compiling(device, COMPILED_FROM) and not args.eager
+    compiled = worth_compiling(device) and not args.eager
     results: dict[str, dict] = {}
     for shape in args.shapes:
         bench = Bench(shape, device, dtype, compiled)

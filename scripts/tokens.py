@@ -104,7 +104,7 @@ def _extract(args, texts, encoded: Encoded, tokenizer, backbone: Backbone, about
     fitted = fitted_prefixes(texts, encoded, tokenizer, overflow, backbone.context, _log)
     planned = plan(encoded, overflow, budget, fitted and (fitted.prefixes, fitted.of_text))
     moments = args.settings.get("vocabulary_moments", False)
-    compiled = worth_compiling(backbone.device, planned.work.scored * backbone.vocabulary)
+    compiled = worth_compiling(backbone.head_device)
     facts = {
         "settings": args.settings,
         "dtype": backbone.dtype,

@@ -1,7 +1,6 @@
 """Five numbers per scored token, from fp32 logits, at little more than the price of the GEMM."""
 
 import importlib.util
-import shutil
 from collections.abc import Iterator
 
 import torch
@@ -12,16 +11,15 @@ FLOOR = -120.0  # nats below the maximum that stand for a logit of -inf: exp(-12
 LOWEST = -1e30  # stands for the maximum of logits that are all -inf
 BUFFER_BYTES = 256 * 2**20  # of logits in whole rows
 ROWS = 1024  # below 512 the GEMM streams the head's weight from memory too often
-# Columns of the vocabulary at a time on a CPU. 1,024 rows of them stay in a core's cache from the
-# GEMM to the last sum; whole rows would go to memory and back, which costs as much as a fifth of
-# the GEMM.
-TILE = 512
-# Logits from which on a compiler is worth its ten seconds: it saves about 1.5 ns each.
-COMPILED_FROM = 2 * 10**10
+# Columns of the vocabulary at a time on a CPU: 1,024 rows of them stay near a core from the GEMM to
+# the last sum. Whole rows would go to memory and back, which costs as much as a fifth of the GEMM.
+TILE = 1024
+SLICE = 128  # rows of a tile per thread whose sums are made together, in the core's own cache
+OWN = 64  # rows whose targets' logits are computed together
 
 
 def partials(z: torch.Tensor, target: torch.Tensor, moments: bool) -> torch.Tensor:
-    """Sums over a tile of logits `z` [n, columns], which may be destroyed; [5 or 7, n, 1].
+    """Sums over a tile of logits `z` [n, columns], which may be destroyed; [n, 5 or 7].
 
     With m the row's maximum in this tile and d = max(z - m, FLOOR): m, the number of logits above
     `target` [n, 1], S0 = sum e^d, S1 = sum d e^d, S2 = sum d^2 e^d, and with `moments` also the
@@ -33,31 +31,30 @@ def partials(z: torch.Tensor, target: torch.Tensor, moments: bool) -> torch.Tens
     d = plain.clamp(min=FLOOR)
     e = d.exp()
     ed = e * d
-    above = (z > target).sum(1, keepdim=True).float()
-    columns = [top, above, *(x.sum(1, keepdim=True) for x in (e, ed, ed * d))]
+    above = (z > target).float()  # a sum of booleans would be one of 64-bit integers
+    columns = [top, *(x.sum(1, keepdim=True) for x in (above, e, ed, ed * d))]
     if moments:
         columns += _plain_moments(plain)
-    return torch.stack(columns)
+    return torch.cat(columns, 1)
 
 
 def partials_(
-    z: torch.Tensor, target: torch.Tensor, moments: bool, scratch: torch.Tensor
-) -> torch.Tensor:
-    """The same in place, with `scratch` as large as `z`.
+    z: torch.Tensor, target: torch.Tensor, scratch: torch.Tensor, out: torch.Tensor
+) -> None:
+    """Write the same to `out` [n, 5 or 7], in place, with `scratch` as large as `z`.
 
     Temporaries of this size cost more than the arithmetic: each would be new pages of memory.
     """
-    out = z.new_empty(7 if moments else 5, len(z), 1)
+    top, above, *sums = out[:, :5].split(1, 1)
     torch.gt(z, target, out=scratch)
-    torch.sum(scratch, 1, keepdim=True, out=out[1])
-    torch.amax(z, 1, keepdim=True, out=out[0])
-    d = z.sub_(out[0].clamp_(min=LOWEST))
-    if moments:
-        out[5], out[6] = _plain_moments(d)
-    _weighted_sums(d, scratch, out)
-    if not out[4].isfinite().all():  # 0 * -inf: only there does the clamp change anything
-        _weighted_sums(d.clamp_(min=FLOOR), scratch, out)
-    return out
+    torch.sum(scratch, 1, keepdim=True, out=above)
+    torch.amax(z, 1, keepdim=True, out=top)
+    d = z.sub_(top.clamp_(min=LOWEST))
+    if out.shape[1] > 5:
+        out[:, 5:] = torch.cat(_plain_moments(d), 1)
+    _weighted_sums(d, scratch, sums)
+    if not sums[2].isfinite().all():  # 0 * -inf: only there does the clamp change anything
+        _weighted_sums(d.clamp_(min=FLOOR), scratch, sums)
 
 
 def _plain_moments(d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -66,16 +63,16 @@ def _plain_moments(d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return mean, (d - mean).square().sum(1, keepdim=True)
 
 
-def _weighted_sums(d: torch.Tensor, scratch: torch.Tensor, out: torch.Tensor) -> None:
-    torch.sum(torch.exp(d, out=scratch), 1, keepdim=True, out=out[2])
-    torch.sum(scratch.mul_(d), 1, keepdim=True, out=out[3])
-    torch.sum(scratch.mul_(d), 1, keepdim=True, out=out[4])
+def _weighted_sums(d: torch.Tensor, scratch: torch.Tensor, sums: list[torch.Tensor]) -> None:
+    torch.sum(torch.exp(d, out=scratch), 1, keepdim=True, out=sums[0])
+    torch.sum(scratch.mul_(d), 1, keepdim=True, out=sums[1])
+    torch.sum(scratch.mul_(d), 1, keepdim=True, out=sums[2])
 
 
 def merged(parts: torch.Tensor, target: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
-    """The statistics [5 or 7, n] from the `partials` of all tiles, [tiles, 5 or 7, n, 1].
+    """The statistics [5 or 7, n] from the `partials` of all tiles, [tiles, n, 5 or 7].
 
-    `target` [n, 1] is the target's logit, `sizes` [tiles] how many columns each tile has.
+    `target` [n] is the target's logit, `sizes` [tiles] how many columns each tile has.
 
     Rows: log p(target), max log p, sum p log p, the p-weighted standard deviation of log p, and
     the number of logits strictly above the target's. Shifted to the row's maximum M by D = m - M,
@@ -88,7 +85,7 @@ def merged(parts: torch.Tensor, target: torch.Tensor, sizes: torch.Tensor) -> to
     cancels. With moments two more rows: mean and Bessel-corrected standard deviation of log p over
     the vocabulary, every entry weighted alike.
     """
-    tops, above, s0, s1, s2, *plain = parts.unbind(1)
+    tops, above, s0, s1, s2, *plain = parts.unbind(-1)
     top = tops.amax(0)
     shift = (tops - top).clamp_(min=FLOOR)
     weight = shift.exp()
@@ -100,22 +97,20 @@ def merged(parts: torch.Tensor, target: torch.Tensor, sizes: torch.Tensor) -> to
     gap = (target - top).nan_to_num_(nan=torch.nan, neginf=FLOOR)
     columns = [gap - log_s0, -log_s0, mean - log_s0, variance.sqrt_(), above.sum(0)]
     if plain:
-        sizes, (means, squares) = sizes.view(-1, 1, 1).float(), plain
+        sizes, (means, squares) = sizes[:, None].float(), plain
         means = means + torch.where(tops > LOWEST, tops - top, FLOOR)
         mean = (sizes * means).sum(0) / sizes.sum()
         squares = (squares + sizes * (means - mean).square()).sum(0)
         columns += [mean - log_s0, (squares / (sizes.sum() - 1)).sqrt_()]
-    return torch.cat(columns, 1).T
+    return torch.stack(columns)
 
 
-def worth_compiling(device: torch.device, logits: int) -> bool:
-    """Whether a pass over `logits` numbers gains from compiled sums on this machine.
+def worth_compiling(device: torch.device) -> bool:
+    """Whether this device has a compiler (Triton) and is the faster for it.
 
-    On a GPU the compiler (Triton) comes with PyTorch; on a CPU it takes a C++ compiler and time.
+    On a CPU the sums in place are as fast: the vector library's exponential is a good one.
     """
-    if device.type == "cuda":
-        return importlib.util.find_spec("triton") is not None
-    return device.type == "cpu" and logits >= COMPILED_FROM and shutil.which("g++") is not None
+    return device.type == "cuda" and importlib.util.find_spec("triton") is not None
 
 
 class Scorer:
@@ -138,21 +133,20 @@ class Scorer:
         self.rows = rows
         self.columns = 7 if moments else 5
         self.compiled = compiled
-        self._moments = moments
         self._fused = torch.compile(partials, dynamic=True) if compiled else None
         tile = min(vocabulary, TILE) if device.type == "cpu" else vocabulary
         self._tiles = [
             slice(start, min(start + tile, vocabulary)) for start in range(0, vocabulary, tile)
         ]
-        edges = [tile.start for tile in self._tiles] + [vocabulary]
-        self._firsts = torch.tensor(edges, device=device)
-        self._sizes = self._firsts.diff()
+        self._sizes = torch.tensor([t.stop - t.start for t in self._tiles], device=device)
         self._allocate()
 
     def _allocate(self) -> None:
         width = self._tiles[0].stop
         self._logits = torch.empty(self.rows * width, device=self.device)
-        self._scratch = None if self.compiled else torch.empty_like(self._logits)
+        on_cpu = self.device.type == "cpu"
+        self._slice = min(self.rows, SLICE * torch.get_num_threads()) if on_cpu else self.rows
+        self._scratch = torch.empty(0 if self.compiled else self._slice * width, device=self.device)
 
     def shrink(self) -> bool:
         """Halve the buffer; False where one row is left."""
@@ -171,38 +165,56 @@ class Scorer:
         return out
 
     def _chunk(self, head: Head, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        n, parts = len(targets), []
+        parts = torch.empty(len(self._tiles), len(targets), self.columns, device=self.device)
+        if len(self._tiles) == 1:
+            z = self._tile(head, hidden, self._tiles[0])
+            target = z.gather(1, targets[:, None])
+            self._sums(z, target, parts[0])
+            return merged(parts, target[:, 0], self._sizes)
+        target = self._of_targets(head, hidden, targets)
         order = targets.argsort()
-        bounds = torch.searchsorted(targets[order], self._firsts).tolist()
-        expected = self._expected(head, hidden, targets) if len(self._tiles) > 1 else None
-        target = torch.empty(n, 1, device=self.device)
-        for tile, low, high in zip(self._tiles, bounds[:-1], bounds[1:], strict=True):
-            z = self._logits[: n * (tile.stop - tile.start)].view(n, -1)
-            head.write(hidden, tile, z)
-            rows = order[low:high]
-            target[rows, 0] = z[rows, targets[rows] - tile.start]
-            parts.append(self._sums(z, target if expected is None else expected))
-        parts = torch.stack(parts)
-        if expected is not None:
-            # The same product in another shape may differ in its last bit.
-            parts[0, 1] -= (target > expected).float()
+        tiles = targets[order] // TILE
+        places = order * self._sizes[tiles] + targets[order] % TILE
+        counts = tiles.bincount(minlength=len(self._tiles)).tolist()
+        own = zip(places.split(counts), target[order].split(counts), strict=True)
+        for tile, (place, logits), out in zip(self._tiles, own, parts, strict=True):
+            z = self._tile(head, hidden, tile)
+            # The same product in another shape may differ in its last bit, and a rank counts
+            # what is strictly above.
+            z.put_(place, logits)
+            self._sums(z, target[:, None], out)
         return merged(parts, target, self._sizes)
 
-    def _expected(self, head: Head, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """The targets' logits [n, 1] before the tiles that hold them: ranks count against them."""
-        wanted, place = targets.unique(return_inverse=True)
-        logits = torch.empty(len(targets), len(wanted), device=self.device)
-        head.write(hidden, wanted, logits)
-        return logits.gather(1, place[:, None])
+    def _tile(self, head: Head, hidden: torch.Tensor, tile: slice) -> torch.Tensor:
+        """The logits of one tile [n, columns], in the buffer."""
+        z = self._logits[: len(hidden) * (tile.stop - tile.start)].view(len(hidden), -1)
+        head.write(hidden, tile, z)
+        return z
 
-    def _sums(self, z: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    def _of_targets(self, head: Head, hidden: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """The targets' own logits [n], before the tiles that hold them: ranks count against them.
+
+        Products of few rows with their own targets, of which only the diagonal is wanted.
+        """
+        logits = []
+        for rows, wanted in zip(hidden.split(OWN), targets.split(OWN), strict=True):
+            z = torch.empty(len(rows), len(rows), device=self.device)
+            head.write(rows, wanted, z)
+            logits.append(z.diagonal())
+        return torch.cat(logits)
+
+    def _sums(self, z: torch.Tensor, target: torch.Tensor, out: torch.Tensor) -> None:
         if self.compiled:
             try:
-                return self._fused(z, target, self._moments)
+                out.copy_(self._fused(z, target, self.columns > 5))
+                return
             except torch._dynamo.exc.TorchDynamoException:
                 self.compiled = False  # no compiler after all: the other way is as exact
                 self._scratch = torch.empty_like(self._logits)
-        return partials_(z, target, self._moments, self._scratch[: z.numel()].view_as(z))
+        for start, stop in _chunks(len(z), self._slice):
+            rows = z[start:stop]
+            scratch = self._scratch[: rows.numel()].view_as(rows)
+            partials_(rows, target[start:stop], scratch, out[start:stop])
 
 
 def rows_at_once(vocabulary: int, device: torch.device, whole: bool) -> int:
