@@ -41,20 +41,20 @@ def partials(z: torch.Tensor, target: torch.Tensor, moments: bool) -> torch.Tens
 def partials_(
     z: torch.Tensor, target: torch.Tensor, scratch: torch.Tensor, out: torch.Tensor
 ) -> None:
-    """Write the same to `out` [n, 5 or 7], in place, with `scratch` as large as `z`.
+    """Write the same to `out` [n, 5 or 7], but without the FLOOR, and leave z - m in `z`.
 
-    Temporaries of this size cost more than the arithmetic: each would be new pages of memory.
+    All in place, with `scratch` as large as `z`: temporaries of this size cost more than the
+    arithmetic, for each would be new pages of memory. Only a logit of -inf needs the FLOOR: S1 and
+    S2 are not finite then, and `weighted_sums_` puts them right.
     """
-    top, above, *sums = out[:, :5].split(1, 1)
+    top, above = out[:, :1], out[:, 1:2]
     torch.gt(z, target, out=scratch)
     torch.sum(scratch, 1, keepdim=True, out=above)
     torch.amax(z, 1, keepdim=True, out=top)
     d = z.sub_(top.clamp_(min=LOWEST))
     if out.shape[1] > 5:
         out[:, 5:] = torch.cat(_plain_moments(d), 1)
-    _weighted_sums(d, scratch, sums)
-    if not sums[2].isfinite().all():  # 0 * -inf: only there does the clamp change anything
-        _weighted_sums(d.clamp_(min=FLOOR), scratch, sums)
+    weighted_sums_(d, scratch, out)
 
 
 def _plain_moments(d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -63,10 +63,11 @@ def _plain_moments(d: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return mean, (d - mean).square().sum(1, keepdim=True)
 
 
-def _weighted_sums(d: torch.Tensor, scratch: torch.Tensor, sums: list[torch.Tensor]) -> None:
-    torch.sum(torch.exp(d, out=scratch), 1, keepdim=True, out=sums[0])
-    torch.sum(scratch.mul_(d), 1, keepdim=True, out=sums[1])
-    torch.sum(scratch.mul_(d), 1, keepdim=True, out=sums[2])
+def weighted_sums_(d: torch.Tensor, scratch: torch.Tensor, out: torch.Tensor) -> None:
+    """S0, S1 and S2 of `d` = z - m into columns 2 to 4 of `out`."""
+    torch.sum(torch.exp(d, out=scratch), 1, keepdim=True, out=out[:, 2:3])
+    torch.sum(scratch.mul_(d), 1, keepdim=True, out=out[:, 3:4])
+    torch.sum(scratch.mul_(d), 1, keepdim=True, out=out[:, 4:5])
 
 
 def merged(parts: torch.Tensor, target: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
@@ -211,10 +212,17 @@ class Scorer:
             except torch._dynamo.exc.TorchDynamoException:
                 self.compiled = False  # no compiler after all: the other way is as exact
                 self._scratch = torch.empty_like(self._logits)
-        for start, stop in _chunks(len(z), self._slice):
-            rows = z[start:stop]
-            scratch = self._scratch[: rows.numel()].view_as(rows)
-            partials_(rows, target[start:stop], scratch, out[start:stop])
+        for rows, own, at, scratch in self._slices(z, target, out):
+            partials_(rows, own, scratch, at)
+        if not out[:, 4].isfinite().all():
+            for d, _, at, scratch in self._slices(z.clamp_(min=FLOOR), target, out):
+                weighted_sums_(d, scratch, at)
+
+    def _slices(self, z: torch.Tensor, target: torch.Tensor, out: torch.Tensor) -> Iterator[tuple]:
+        """The same rows of each, so few that they stay in cache, and as much scratch."""
+        of_each = (x.split(self._slice) for x in (z, target, out))
+        for rows, own, at in zip(*of_each, strict=True):
+            yield rows, own, at, self._scratch[: rows.numel()].view_as(rows)
 
 
 def rows_at_once(vocabulary: int, device: torch.device, whole: bool) -> int:
