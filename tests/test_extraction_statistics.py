@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from scripts.extraction.statistics import Scorer, partials, partials_
+from scripts.extraction.statistics import SLICE, Scorer, partials, partials_
 from scripts.models.heads import Head
 
 CPU = torch.device("cpu")
@@ -96,6 +96,16 @@ def test_uniform_one_hot_and_masked_rows_are_finite():
     np.testing.assert_allclose(got[:, 2], [-ln_10, -ln_10, -ln_10, 0, 0], atol=1e-6)
     # A token of probability 0 gets the floor, not minus infinity.
     np.testing.assert_array_equal(got[:, 3], [-120, 0, 0, 0, 1])
+
+
+def test_one_masked_row_among_many_slices_and_tiles():
+    torch.manual_seed(3)
+    logits = 3 * torch.randn(3 * SLICE, V)
+    logits[2 * SLICE + 5, ::2] = -torch.inf
+    targets = np.random.default_rng(3).integers(0, V // 2, len(logits)) * 2 + 1
+    got, expected = engine(logits, targets, rows=len(logits)), float64(logits, targets)
+    np.testing.assert_allclose(got[:4], expected[:4], rtol=1e-6, atol=1e-5)
+    np.testing.assert_array_equal(got[4], expected[4])
 
 
 def test_rank_counts_strictly_larger_logits():

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 from safetensors.torch import save_model
 from tokenizers import Tokenizer
 from transformers import LlamaForCausalLM
@@ -69,6 +70,10 @@ def test_statistics_are_those_of_the_weights(files, describe, monkeypatch, tmp_p
     footer = provenance(tmp_path / "gguf.parquet")
     assert footer["truncated"] == 1 and footer["gguf"]["file"] == str(path)
     assert len(footer["gguf"]["sha256"]) == 64
+    # The rule's memory goes by their number.
+    weights = load_file(folder / "model.safetensors").values()
+    record = json.loads((made / "gguf.json").read_text())
+    assert record["weights"] == sum(tensor.size for tensor in weights)
     assert sorted(file.name for file in made.iterdir()) == [
         "config.json",
         "gguf.json",

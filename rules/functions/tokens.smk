@@ -95,12 +95,16 @@ def record(wildcards, output):
 def pass_memory(wildcards, input):
     """MB for a pass: weights published in 16 bits take twice their file's size in fp32.
 
-    For a model that is not there yet this is a FileNotFoundError: Snakemake asks again later.
+    Those of a GGUF file are elsewhere and packed; its record says how many they are. For a model
+    that is not there yet this is a FileNotFoundError: Snakemake asks again later.
     """
     first = Path(input.model[0])
     first.stat()
-    weights = sum(path.stat().st_size for path in first.parent.glob("*.safetensors"))
-    return 4000 + 2 * weights // 2**20
+    size = 2 * sum(path.stat().st_size for path in first.parent.glob("*.safetensors"))
+    packed = first.with_name("gguf.json")
+    if packed.exists():
+        size = 4 * json.loads(packed.read_bytes())["weights"]
+    return 4000 + size // 2**20
 
 
 def gradient_memory(wildcards, input):

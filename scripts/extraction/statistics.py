@@ -10,9 +10,9 @@ from scripts.models.heads import Head
 FLOOR = -120.0  # nats below the maximum that stand for a logit of -inf: exp(-120) is 0 in fp32
 LOWEST = -1e30  # stands for the maximum of logits that are all -inf
 BUFFER_BYTES = 256 * 2**20  # of logits in whole rows
-ROWS = 1024  # below 512 the GEMM streams the head's weight from memory too often
-# Columns of the vocabulary at a time on a CPU: 1,024 rows of them stay near a core from the GEMM to
-# the last sum. Whole rows would go to memory and back, which costs as much as a fifth of the GEMM.
+ROWS = 1536  # below 512 the GEMM streams the head's weight from memory too often
+# Columns of the vocabulary at a time on a CPU: so many rows of them stay near a core from the GEMM
+# to the last sum. Whole rows would go to memory and back, which costs a fifth of the GEMM.
 TILE = 1024
 SLICE = 128  # rows of a tile per thread whose sums are made together, in the core's own cache
 OWN = 64  # rows whose targets' logits are computed together

@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import transformers
+from gguf import GGUFReader
 
 from scripts.atomic import replacing
 from scripts.cli import arguments, run
@@ -35,7 +36,8 @@ def main() -> None:
             read_tokenizer(args.gguf).save(str(temporary))
     with replacing(folder / "gguf.json") as temporary, args.gguf.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        record = {"file": str(args.gguf), "sha256": digest}
+        weights = sum(int(tensor.n_elements) for tensor in GGUFReader(args.gguf).tensors)
+        record = {"file": str(args.gguf), "sha256": digest, "weights": weights}
         temporary.write_text(json.dumps(record, indent=1) + "\n")
     with replacing(args.config) as temporary:
         config.to_json_file(temporary)
