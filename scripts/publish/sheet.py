@@ -1,6 +1,6 @@
 """A table as a person reads it, before it becomes LaTeX, Markdown or HTML."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scripts.publish.rows import Row
@@ -66,7 +66,7 @@ class Sheet:
         return cells
 
 
-def split_leading(
+def _split_leading(
     rows: Sequence[Row], leading: Mapping[str, Callable[[Row], str]]
 ) -> tuple[dict[str, Callable[[Row], str]], str]:
     """The leading columns whose text differs between rows, and a sentence on the others."""
@@ -74,3 +74,37 @@ def split_leading(
     varying = {key: title for key, title in leading.items() if len(texts[key]) > 1}
     shared = [f"{key}: {min(found)}." for key, found in texts.items() if len(found) == 1]
     return varying, " ".join(shared)
+
+
+def sheet_of(
+    settings: Mapping,
+    rows: Sequence[Row],
+    leading: Mapping[str, Callable[[Row], str]],
+    columns: Sequence[Column],
+    cells: Callable[[Row], Sequence[Cell]],
+    notes: Sequence[str],
+    shaded: Collection[str] = (),
+    data: Sequence[Row] | None = None,
+) -> Sheet:
+    """The sheet called ``settings.name`` with a line per row.
+
+    A line is those of the `leading` texts that differ between rows, then `cells` under `columns`,
+    shaded where its dataset is one of `shaded`. `data` (the rows themselves) is the tidy form.
+    """
+    leading, about = _split_leading(rows, leading)
+    return Sheet(
+        name=settings["name"],
+        title=settings["title"],
+        about=about,
+        columns=[*(Column(title, number=False) for title in leading), *columns],
+        lines=[
+            Line(
+                [*(Cell(title(row)) for title in leading.values()), *cells(row)],
+                shaded=row.get("dataset") in shaded,
+            )
+            for row in rows
+        ],
+        notes=notes,
+        data=rows if data is None else data,
+        leading=len(leading),
+    )

@@ -19,7 +19,7 @@ from scripts.publish.rows import (
     shifts,
     with_settings,
 )
-from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
+from scripts.publish.sheet import Cell, Column, Sheet, sheet_of
 from scripts.publish.titles import Titles, difference, interval, probability, share
 
 read = read_only_metrics
@@ -49,7 +49,8 @@ def build(metrics: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sh
     rows = ordered(adjusted(metrics), settings.get("order", {}))
     tried = sorted({row["tried"] for row in rows if not learned(row)})
     rows = with_settings(rows, settings.get("settings"), f"table {settings['name']}")
-    leading, about = split_leading(
+    return sheet_of(
+        settings,
         rows,
         {
             "Model": lambda row: titles.model(row["model"]),
@@ -57,23 +58,8 @@ def build(metrics: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sh
                 titles.dataset(row["dataset"]) + (f" {SHIFT}" if row["dataset"] in shifted else "")
             ),
         },
-    )
-    lines = [
-        Line(
-            [
-                *(Cell(title(row)) for title in leading.values()),
-                *_cells(row, titles, row["dataset"] in shifted),
-            ],
-            shaded=row["dataset"] in shifted,
-        )
-        for row in rows
-    ]
-    return Sheet(
-        name=settings["name"],
-        title=settings["title"],
-        about=about,
-        columns=[*(Column(key, number=False) for key in leading), *_COLUMNS],
-        lines=lines,
+        _COLUMNS,
+        lambda row: _cells(row, titles, row["dataset"] in shifted),
         notes=[
             *_reading(tried, len(set(row["setting"] for row in rows if not learned(row)))),
             *_about_ensembles(rows),
@@ -81,7 +67,7 @@ def build(metrics: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sh
             *_counted(rows, titles),
         ],
         data=[_tidy(row, shifted, gated) for row in rows],
-        leading=len(leading),
+        shaded=shifted,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scripts.publish.parts import rate, size
 from scripts.publish.rows import Row, first_of, ordered, read_only_metrics
-from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
+from scripts.publish.sheet import Cell, Column, Sheet, sheet_of
 from scripts.publish.titles import CLASSIFIERS, Titles, interval, probability, share
 
 read = read_only_metrics
@@ -44,19 +44,13 @@ def build(metrics: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sh
     """The table of the datasets in ``settings.order``; it needs no `metrics`."""
     titles = Titles(settings.get("titles", {}))
     rows = [row for row in ordered(gates, settings.get("order", {})) if row["chosen"]]
-    leading, about = split_leading(rows, {"Dataset": lambda row: titles.dataset(row["dataset"])})
-    return Sheet(
-        name=settings["name"],
-        title=settings["title"],
-        about=about,
-        columns=[*(Column(key, number=False) for key in leading), *_COLUMNS],
-        lines=[
-            Line([*(Cell(title(row)) for title in leading.values()), *_cells(row, titles)])
-            for row in rows
-        ],
+    return sheet_of(
+        settings,
+        rows,
+        {"Dataset": lambda row: titles.dataset(row["dataset"])},
+        _COLUMNS,
+        lambda row: _cells(row, titles),
         notes=[*_choices(rows), *_NOTES, *_about_datasets(rows, settings.get("notes", {}), titles)],
-        data=rows,
-        leading=len(leading),
     )
 
 

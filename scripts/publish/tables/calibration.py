@@ -16,7 +16,7 @@ from scripts.evaluation.conformal import needed
 from scripts.evaluation.proportions import share_interval
 from scripts.publish.parts import caveats, cut
 from scripts.publish.rows import Row, ordered, shifts, with_settings
-from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
+from scripts.publish.sheet import Cell, Column, Sheet, sheet_of
 from scripts.publish.titles import Titles, interval, share
 
 _COLUMNS = (
@@ -77,19 +77,12 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             if source["setting"] == target["setting"]
         ]
     judged = ordered(judged, {key: settings["order"][key] for key in ("models", "datasets")})
-    leading, about = split_leading(judged, titles.places)
-    return Sheet(
-        name=settings["name"],
-        title=settings["title"],
-        about=about,
-        columns=[*(Column(key, number=False) for key in leading), *_COLUMNS],
-        lines=[
-            Line(
-                [*(Cell(title(row)) for title in leading.values()), *_cells(row, fpr, titles)],
-                shaded=row["dataset"] in shifted,
-            )
-            for row in judged
-        ],
+    return sheet_of(
+        settings,
+        judged,
+        titles.places,
+        _COLUMNS,
+        lambda row: _cells(row, fpr, titles),
         notes=[
             f"A text is called a member where its score is above the threshold, which known "
             f"non-members alone set, for an FPR of {100 * fpr:g} %. Non-members: how many set it; "
@@ -110,8 +103,7 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             ),
             *caveats([row["dataset"] for row in judged], gates, settings.get("notes", {}), titles),
         ],
-        data=judged,
-        leading=len(leading),
+        shaded=shifted,
     )
 
 

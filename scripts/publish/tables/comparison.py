@@ -7,7 +7,7 @@ from scripts.contracts.comparison import COMPARISON
 from scripts.publish.families import ALPHA
 from scripts.publish.parts import caveats
 from scripts.publish.rows import Row, family, first_of, ordered, shifts
-from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
+from scripts.publish.sheet import Cell, Column, Sheet, sheet_of
 from scripts.publish.titles import Titles, difference, probability, share
 
 _COLUMNS = (
@@ -36,22 +36,15 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
     titles = Titles(settings.get("titles", {}))
     shifted = shifts(gates)
     rows = ordered(rows, settings.get("order", {}))
-    leading, about = split_leading(rows, titles.places)
     tried = [sum(family(row) == key for row in rows) for key in dict.fromkeys(map(family, rows))]
     names = {name for row in rows for name in (row["setting"], row["against"])}
     corrections = [_CORRECTIONS[name] for name in first_of(rows, "correction")]
-    return Sheet(
-        name=settings["name"],
-        title=settings["title"],
-        about=about,
-        columns=[*(Column(key, number=False) for key in leading), *_COLUMNS],
-        lines=[
-            Line(
-                [*(Cell(title(row)) for title in leading.values()), *_cells(row, titles)],
-                shaded=row["dataset"] in shifted,
-            )
-            for row in rows
-        ],
+    return sheet_of(
+        settings,
+        rows,
+        titles.places,
+        _COLUMNS,
+        lambda row: _cells(row, titles),
         notes=[
             f"{len(names)} settings, {max(tried, default=0)} pairs on each model and dataset. "
             f"Adjusted p: two-sided, over these pairs, by {' and '.join(corrections)}. ↑ the "
@@ -62,8 +55,7 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             "of training the target model again.",
             *caveats([row["dataset"] for row in rows], gates, settings.get("notes", {}), titles),
         ],
-        data=rows,
-        leading=len(leading),
+        shaded=shifted,
     )
 
 

@@ -7,7 +7,7 @@ from scripts.contracts.table import provenance
 from scripts.publish.families import ALPHA, adjusted
 from scripts.publish.parts import caveats, size
 from scripts.publish.rows import Row, first_of, ordered, read_metrics, shifts, with_settings
-from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
+from scripts.publish.sheet import Cell, Column, Sheet, sheet_of
 from scripts.publish.titles import Titles, interval, probability, share
 
 _COLUMNS = (
@@ -43,22 +43,12 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
     rows = ordered(adjusted(rows), settings.get("order", {}))
     tried = max((row["tried"] for row in rows), default=0)
     rows = with_settings(rows, settings.get("settings"), f"table {settings['name']}")
-    leading, about = split_leading(rows, titles.places)
-    return Sheet(
-        name=settings["name"],
-        title=settings["title"],
-        about=about,
-        columns=[*(Column(key, number=False) for key in leading), *_COLUMNS],
-        lines=[
-            Line(
-                [
-                    *(Cell(title(row)) for title in leading.values()),
-                    *_cells(row, titles, row["dataset"] in shifted),
-                ],
-                shaded=row["dataset"] in shifted,
-            )
-            for row in rows
-        ],
+    return sheet_of(
+        settings,
+        rows,
+        titles.places,
+        _COLUMNS,
+        lambda row: _cells(row, titles, row["dataset"] in shifted),
         notes=[
             f"The score of a group is the mean over its texts. {tried} settings were tried on each "
             "model and dataset. p: two-sided, AUC of groups = 0.5, adjusted by Holm over these. ↑ "
@@ -73,8 +63,7 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             ),
             *caveats([row["dataset"] for row in rows], gates, settings.get("notes", {}), titles),
         ],
-        data=rows,
-        leading=len(leading),
+        shaded=shifted,
     )
 
 

@@ -13,7 +13,7 @@ from scripts.evaluation.proportions import clopper_pearson
 from scripts.publish.families import ALPHA
 from scripts.publish.parts import caveats
 from scripts.publish.rows import Row, ordered, shifts
-from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
+from scripts.publish.sheet import Cell, Column, Sheet, sheet_of
 from scripts.publish.titles import Titles, difference, interval, probability, share
 
 
@@ -41,13 +41,11 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
     shifted = shifts(gates)
     rows = ordered(rows, settings.get("order", {}))
     sizes = sorted({_texts(test) for row in rows for test in row["tests"][:-1]})
-    leading, about = split_leading(rows, titles.places)
-    return Sheet(
-        name=settings["name"],
-        title=settings["title"],
-        about=about,
-        columns=[
-            *(Column(key, number=False) for key in leading),
+    return sheet_of(
+        settings,
+        rows,
+        titles.places,
+        [
             *(Column(f"p, {size:,} texts") for size in sizes),
             Column("p, all"),
             Column("Texts"),
@@ -55,16 +53,7 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             Column("False positives"),
             Column("Uniform"),
         ],
-        lines=[
-            Line(
-                [
-                    *(Cell(title(row)) for title in leading.values()),
-                    *_cells(row, sizes, row["dataset"] in shifted),
-                ],
-                shaded=row["dataset"] in shifted,
-            )
-            for row in rows
-        ],
+        lambda row: _cells(row, sizes, row["dataset"] in shifted),
         notes=[
             "p: one-sided, that the suspect set (label 1) scores higher than the held-out set "
             "(label 0), by Welch's test, clustered where texts share a group. Scores of several "
@@ -78,8 +67,8 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             "they are alike but for it: of one source, one period, one kind.",
             *caveats([row["dataset"] for row in rows], gates, settings.get("notes", {}), titles),
         ],
+        shaded=shifted,
         data=[line for row in rows for line in _tidy(row)],
-        leading=len(leading),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from scripts.contracts.transfer import TRANSFER
 from scripts.publish.parts import caveats
 from scripts.publish.rows import Row, first_of, ordered
-from scripts.publish.sheet import Cell, Column, Line, Sheet, split_leading
+from scripts.publish.sheet import Cell, Column, Sheet, sheet_of
 from scripts.publish.titles import Titles, interval, share
 
 FOLDS = "†"
@@ -25,25 +25,17 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
     judged = first_of(rows, "judged_on")
     cells = {(row["model"], row["learned_on"], row["judged_on"]): _cell(row) for row in rows}
     starts = list({(row["model"], row["learned_on"]): row for row in rows}.values())
-    leading, about = split_leading(starts, {"Model": lambda row: titles.model(row["model"])})
-    return Sheet(
-        name=settings["name"],
-        title=settings["title"],
-        about=about,
-        columns=[
-            *(Column(key, number=False) for key in leading),
+    return sheet_of(
+        settings,
+        starts,
+        {"Model": lambda row: titles.model(row["model"])},
+        [
             Column("Learned on", number=False),
             *(Column(titles.dataset(name)) for name in judged),
         ],
-        lines=[
-            Line(
-                [
-                    *(Cell(title(row)) for title in leading.values()),
-                    Cell(titles.dataset(row["learned_on"])),
-                    *(cells[row["model"], row["learned_on"], name] for name in judged),
-                ]
-            )
-            for row in starts
+        lambda row: [
+            Cell(titles.dataset(row["learned_on"])),
+            *(cells[row["model"], row["learned_on"], name] for name in judged),
         ],
         notes=[
             "AUC (95 % interval, DeLong, clustered where texts share a group) of one classifier of "
@@ -59,7 +51,6 @@ def build(rows: Sequence[Row], gates: Sequence[Row], settings: Mapping) -> Sheet
             *caveats(settings["order"]["datasets"], gates, settings.get("notes", {}), titles),
         ],
         data=rows,
-        leading=len(leading),
     )
 
 
