@@ -4,11 +4,12 @@
     python benchmarks/extraction.py --device cuda --shapes 1.4b 6.9b --mixes short book
 
 Weights are random (same FLOPs). On a CPU the clock is the process's CPU time with one thread, so
-that other programs disturb little; on a GPU it is CUDA events. Each round measures every variant
-once; ratios are medians over the rounds of ratios within a round.
+that other programs disturb little; on a GPU it is CUDA events. Each round measures the limit, the
+engine and the loop once; ratios are medians over the rounds of ratios within a round.
 """
 
 import argparse
+import ctypes
 import gc
 import json
 import statistics
@@ -179,6 +180,7 @@ def peak(work: Callable[[], object], device: torch.device) -> tuple[float, float
         before = torch.cuda.memory_allocated()
         taken = seconds(work, device)
         return taken, (torch.cuda.max_memory_allocated() - before) / 2**20
+    ctypes.CDLL(None).malloc_trim(0)  # else it would reuse what earlier work has left mapped
     Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
     before = _status("VmRSS")
     taken = seconds(work, device)
@@ -191,7 +193,7 @@ def _status(key: str) -> int:
 
 
 def measure(bench: Bench, mix: str, rounds: int, scale: int) -> dict[str, float]:
-    """All variants of one (shape, mix), `rounds` times in turn after one warm-up."""
+    """All variants of one (shape, mix): memory first, which warms up, then `rounds` in turn."""
     lengths = lengths_of(mix, scale)
     bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     ids = np.random.default_rng(0).integers(0, VOCABULARY, bounds[-1])
@@ -200,32 +202,30 @@ def measure(bench: Bench, mix: str, rounds: int, scale: int) -> dict[str, float]
     work, tokens = flops(bench.shape, lengths), int((lengths - 1).sum())
     variants = {"engine": bench.engine, "loop": bench.loop, "padded": bench.padded}
     taken: dict[str, list] = {name: [] for name in [*variants, "limit", "gemm"]}
-    memory: dict[str, list] = {name: [] for name in variants}
-    bench.engine(texts)
+    memory: dict[str, float] = {}
+    for name, variant in variants.items():
+        first, memory[name] = peak(lambda v=variant: v(texts), bench.device)
+        if name == "padded":  # slow, and no bar depends on it: this once
+            taken[name].append(first)
     for _ in range(rounds):
         rate = statistics.median(bench.gemm_rate() for _ in range(3))
         taken["gemm"].append(rate)
         taken["limit"].append(work / rate)
-        for name, variant in variants.items():
-            if name == "padded" and taken["padded"]:
-                continue  # slow, and no bar depends on it: once
-            time_, mebibytes = peak(lambda v=variant: v(texts), bench.device)
-            taken[name].append(time_)
-            memory[name].append(mebibytes)
+        for name in ("engine", "loop"):
+            taken[name].append(seconds(lambda v=variants[name]: v(texts), bench.device))
     ratio = lambda a, b: statistics.median(  # noqa: E731
         x / y for x, y in zip(taken[a], taken[b], strict=False)
     )
     middle = {name: statistics.median(values) for name, values in taken.items()}
-    mebibytes = {name: statistics.median(values) for name, values in memory.items()}
     return {
         "tokens": tokens,
         "gemm_gflops": middle["gemm"] / 1e9,
         **{f"{name}_tokens_per_s": tokens / middle[name] for name in [*variants, "limit"]},
-        **{f"{name}_peak_mib": mebibytes[name] for name in variants},
+        **{f"{name}_peak_mib": memory[name] for name in variants},
         "engine_over_limit": ratio("limit", "engine"),
         "engine_over_loop": ratio("loop", "engine"),
         "engine_over_padded": ratio("padded", "engine"),
-        "peak_over_loop": mebibytes["engine"] / mebibytes["loop"],
+        "peak_over_loop": memory["engine"] / memory["loop"],
     }
 
 

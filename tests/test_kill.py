@@ -34,20 +34,22 @@ def tree(folder: Path) -> Path:
     return made
 
 
-def start(folder: Path) -> subprocess.Popen:
-    """What `make` runs, on a small study; its screen is a file, which orphans may hold open."""
-    command = [sys.executable, "-m", "scripts.front", "small", "--table", "attacks"]
-    command += ["--results", "results/tiny", "--config", "lab_size=tiny", "--"]
-    with (folder / "screen.txt").open("w") as screen:
-        return subprocess.Popen(
-            command, cwd=folder, env=ENVIRONMENT, stdout=screen, stderr=subprocess.STDOUT
-        )
+class Run(subprocess.Popen):
+    """What `make` runs, on a small study. Its screen is a file of its own: orphans write on."""
 
+    def __init__(self, folder: Path):
+        command = [sys.executable, "-m", "scripts.front", "small", "--table", "attacks"]
+        command += ["--results", "results/tiny", "--config", "lab_size=tiny", "--"]
+        self.screen = folder / f"screen-{len(list(folder.glob('screen-*')))}.txt"
+        with self.screen.open("w") as screen:
+            super().__init__(
+                command, cwd=folder, env=ENVIRONMENT, stdout=screen, stderr=subprocess.STDOUT
+            )
 
-def finish(process: subprocess.Popen, folder: Path) -> subprocess.CompletedProcess:
-    status = process.wait(timeout=600)
-    screen = (folder / "screen.txt").read_text()
-    return subprocess.CompletedProcess(process.args, status, screen)
+    def finish(self) -> subprocess.CompletedProcess:
+        """Wait for its end."""
+        status = self.wait(timeout=600)
+        return subprocess.CompletedProcess(self.args, status, self.screen.read_text())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -57,7 +59,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     folder = tree(tmp_path_factory.mktemp("undisturbed") / "pretrace")
-    done = finish(start(folder), folder)
+    done = Run(folder).finish()
     assert done.returncode == 0, done.stdout[-3000:]
     assert "report.html" in last_line(done)
     return contents(folder)
@@ -94,14 +96,14 @@ def at_work(folder: Path, *words: str) -> list[psutil.Process]:
 @pytest.mark.parametrize("step", ["scripts.lab.train", "scripts.tokens"])
 def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(step, undisturbed, tmp_path):
     folder = tree(tmp_path / "pretrace")
-    first = start(folder)
+    first = Run(folder)
     orphans = wait_for(folder, step)
     for process in psutil.Process(first.pid).children():  # snakemake itself, not its jobs
         process.send_signal(signal.SIGKILL)
-    assert finish(first, folder).returncode != 0
+    assert first.finish().returncode != 0
 
     # As long as the orphan lives, another call says so and touches nothing.
-    done = finish(start(folder), folder)
+    done = Run(folder).finish()
     assert done.returncode != 0
     assert "a job that a killed run left behind" in last_line(done)
     assert str(orphans[0].pid) in last_line(done)
@@ -112,7 +114,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(step, undisturbed, tm
         if not at_work(folder, step):
             break
         time.sleep(0.05)
-    done = finish(start(folder), folder)
+    done = Run(folder).finish()
     assert done.returncode == 0, done.stdout[-3000:]
     assert "going on where it was" in done.stdout
     assert contents(folder) == undisturbed
@@ -120,10 +122,10 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(step, undisturbed, tm
 
 def test_a_living_run_is_left_alone(tmp_path):
     folder = tree(tmp_path / "pretrace")
-    first = start(folder)
+    first = Run(folder)
     wait_for(folder, "scripts.lab.train")
     before = sorted(path for path in (folder / "results").rglob("*"))
-    second = finish(start(folder), folder)
+    second = Run(folder).finish()
     assert second.returncode != 0
     assert last_line(second).startswith("pretrace: error: another run")
     assert set(before) <= set((folder / "results").rglob("*"))
@@ -150,7 +152,7 @@ def test_a_plain_snakemake_run_is_left_alone(tmp_path):
         command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     wait_for(folder, "scripts.lab.train")
-    second = finish(start(folder), folder)
+    second = Run(folder).finish()
     assert second.returncode != 0
     assert str(first.pid) in last_line(second)
     for process in [*psutil.Process(first.pid).children(recursive=True), first]:
