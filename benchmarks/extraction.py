@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--dtype", help="default: float32 on a CPU, float16 on a GPU")
-    parser.add_argument("--eager", action="store_true", help="without a compiler")
+    parser.add_argument("--eager", action="store_true", help="on a GPU: without a compiler")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     torch.set_num_threads(1)

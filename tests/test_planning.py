@@ -153,6 +153,7 @@ def test_a_mistake_in_the_config_is_one_line(tree, overrides, message):
         ("{source: lab, training: lab-2.6m, step: 7}", r"step: 7 is no checkpoint"),
         ("{source: local}", r"the key 'path' is missing"),
         ("{source: lokal, path: x}", r"'lokal' is not valid; did you mean 'local'\?"),
+        ("{source: hub, id: pythia}", r"id: 'pythia' is not valid: The repository, namespace/name"),
     ],
 )
 def test_a_mistake_in_a_model_is_one_line(tree, entry, message):

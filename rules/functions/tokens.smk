@@ -103,7 +103,8 @@ def pass_memory(wildcards, input):
     size = 2 * sum(path.stat().st_size for path in first.parent.glob("*.safetensors"))
     packed = first.with_name("gguf.json")
     if packed.exists():
-        size = 4 * json.loads(packed.read_bytes())["weights"]
+        # A record of an older version does not say.
+        size = 4 * json.loads(packed.read_bytes()).get("weights", 0)
     return 4000 + size // 2**20
 
 

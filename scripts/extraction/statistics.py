@@ -117,8 +117,9 @@ def worth_compiling(device: torch.device) -> bool:
 class Scorer:
     """The head in two levels: a GEMM for many rows and a tile of the vocabulary, and its sums.
 
-    Hidden rows of several batches are pooled until the GEMM is worth its while. On a CPU a tile is
-    small enough for a core's cache, elsewhere it is the whole vocabulary.
+    Hidden rows of several batches are pooled until the GEMM is worth its while. On a CPU a tile's
+    sums are made in slices of rows that fit a core's cache, elsewhere all at once, and the tile is
+    the whole vocabulary.
     """
 
     def __init__(

@@ -37,10 +37,14 @@ def explain(
     if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
         return None
     text = _text(error, repo, revision, branches)
-    if text is None:
-        return None
-    kind = NoNetworkError if text.startswith("cannot reach") else UserError
-    return kind(f"{repo}@{revision}: {text}")
+    if text is not None:
+        return UserError(f"{repo}@{revision}: {text}")
+    if isinstance(error, HTTPError):  # without an answer
+        return NoNetworkError(
+            f"{repo}@{revision}: cannot reach {constants.ENDPOINT} ({type(error).__name__}); check "
+            "the network, or set HF_HUB_OFFLINE=1 to use what the cache has"
+        )
+    return None
 
 
 def _text(error, repo: str, revision: str, branches: Collection[str]) -> str | None:
@@ -73,11 +77,6 @@ def _text(error, repo: str, revision: str, branches: Collection[str]) -> str | N
         if status == 429:
             return f"{at} refuses more requests for now (429); wait, or set HF_TOKEN for more"
         return f"{at} answers {status}; try again later: what was fetched is kept"
-    if isinstance(error, HTTPError):
-        return (
-            f"cannot reach {at} ({type(error).__name__}); check the network, or set "
-            "HF_HUB_OFFLINE=1 to use what the cache has"
-        )
     if type(error) is OSError:  # the client's check of a file's size
         return f"broken off each time ({error}); try again later"
     return None

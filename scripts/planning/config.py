@@ -95,10 +95,8 @@ def _message(error: ValidationError, where: str) -> str:
         return f"{at}expected {_NAMES.get(expected, expected)}, found {_kind(value)}"
     if error.validator == "enum":
         return f"{at}'{value}' is not valid{nearest(value, error.validator_value)}"
-    if error.validator == "oneOf" and "description" in error.schema:
+    if error.validator in ("oneOf", "pattern") and "description" in error.schema:
         return f"{at}'{value}' is not valid: {error.schema['description']}"
-    if error.validator == "pattern" and "/" in error.validator_value:
-        return f"{at}'{value}' is not a repository: write namespace/name"
     if error.validator in ("pattern", "propertyNames"):
         return f"{at}'{value}' is not a valid name: use letters, digits and . _ ( ) -"
     return f"{at}{error.message}"
